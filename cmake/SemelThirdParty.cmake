@@ -1,0 +1,15 @@
+# Third parties, each private to the room that house them. All from Debian 12's own packages.
+
+find_package(Threads REQUIRED)
+find_package(ICU 72 REQUIRED COMPONENTS uc)
+find_package(OpenSSL 3 REQUIRED)
+find_package(SQLite3 3.40 REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+find_package(yaml-cpp 0.7 REQUIRED)
+find_package(prometheus-cpp CONFIG REQUIRED)
+if(SEMEL_TESTS)
+  find_package(GTest 1.12 REQUIRED)
+endif()
+if(SEMEL_BENCH)
+  find_package(benchmark REQUIRED)
+endif()

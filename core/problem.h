@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/policy.h"
+
+namespace semel {
+
+/// Every refusal of our own (spec 8). One row each in problem.cc: status, title, retry words.
+enum class ProblemType : std::uint8_t {
+  InFlight,
+  Indeterminate,
+  ResultNotKept,
+  KeyMissing,
+  KeyMalformed,
+  KeyUnderivable,
+  BodyAmbiguous,
+  PathAmbiguous,
+  KeyReused,
+  CallerMismatch,
+  NoRoute,
+  Method,
+  ContentType,
+  BodyTooLarge,
+  RequestTimeout,
+  StoreUnavailable,
+  StoreSuspect,
+  Overloaded,
+  Draining,
+  UpstreamUnreachable,
+  UpstreamTimeout,
+  UpstreamFailed,  ///< READ_ONLY, IDEMPOTENT, unguarded: the answer was cut or malformed. 502.
+  TooManyWaiters,
+  Quota,
+  Internal,
+  BadRequest,  ///< Byte gate: 400, and the connection closes.
+  UriTooLong,
+  HeadersTooLarge,
+  NotImplemented,
+  HttpVersion,
+  ExpectationFailed,
+};
+
+/// What `x-should-retry` and `stripe-should-retry` say. Silent where spec 8 has a dash.
+enum class RetryVeto : std::uint8_t { Silent, Retry, DoNotRetry };
+
+/// The fixed part of a problem.
+struct ProblemRow {
+  ProblemType type;
+  std::uint16_t status;
+  std::string_view slug;  ///< Last segment of `type`: `indeterminate`.
+  std::string_view title;
+  std::string_view detail;  ///< One sentence that a model can act on; used where the caller gives none.
+  RetryVeto retry;
+};
+[[nodiscard]] const ProblemRow& row(ProblemType type);
+
+/// One refusal, ready to be rendered as RFC 9457 problem+json.
+struct Problem {
+  ProblemType type = ProblemType::Internal;
+  std::string detail;                        ///< Empty: the row's own sentence.
+  std::optional<std::string> reference;      ///< 32 hex digits, where a claim exists.
+  std::optional<bool> dispatched;            ///< Whether a request byte may have left.
+  Policy policy = Policy::None;
+  std::string route;                         ///< Empty where none matched.
+  std::optional<std::uint16_t> upstream_status;
+  std::optional<std::uint16_t> original_status;
+  std::optional<int> retry_after_seconds;
+};
+
+/// The body, in UTF-8: type, title, status, detail, reference, retryable, dispatched, policy, route,
+/// upstream_status, original_status and `error: {type, code, message}`. Absent members are left out.
+/// @source RFC 9457; spec 8. `type` is the URL path `/problems/<slug>` of the project's docs.
+[[nodiscard]] std::string render_body(const Problem& problem);
+
+}  // namespace semel

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <variant>
+
+#include "stores/store.h"
+
+namespace semel {
+
+struct MemoryOptions {
+  std::size_t records_max = 1'000'000;
+  std::size_t bytes_max = 512ull * 1024 * 1024;  ///< Of stored bodies and headers.
+};
+struct SqliteOptions {
+  std::string path;
+  std::chrono::milliseconds deadline{1'000};  ///< Of one operation, as the caller sees it.
+};
+using StoreOptions = std::variant<MemoryOptions, SqliteOptions>;
+
+/// A bad start: the sentence names the file and the cure. Caught once, in main: exit code 2.
+class StoreError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Opens a store that exists. Never creates one: a missing file or schema is a StoreError that says
+/// "run `semel store init CONFIG`". SQLite: claims of a dead process are settled here, EFFECTFUL to
+/// indeterminate(owner_lost), IDEMPOTENT to absent, before the first answer.
+/// @throws StoreError
+[[nodiscard]] std::unique_ptr<Store> open_store(const StoreOptions& options, const StoreClock& clock);
+
+/// `semel store init`: creates the file and its schema, visibly. One that is there already is left
+/// untouched. @return a sentence that says what was done. @throws StoreError
+[[nodiscard]] std::string init_store(const StoreOptions& options);
+
+}  // namespace semel

@@ -1,0 +1,219 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/claim.h"
+#include "core/policy.h"
+#include "core/result.h"
+#include "core/stored_response.h"
+#include "io/task.h"
+
+namespace semel {
+
+/// Why an outcome is unknown. In the record, in `semel_indeterminate_total{reason}`.
+enum class IndeterminateReason : std::uint8_t {
+  Timeout,         ///< No complete answer in time.
+  Cut,             ///< The connection ended before a complete answer.
+  Malformed,       ///< The answer was no well-formed HTTP.
+  UpstreamStatus,  ///< An `indeterminate_on` status was really sent.
+  OwnerLost,       ///< The holder's lease ended in silence, or its process is gone.
+  Unrecorded,      ///< It was answered, but the record could not be written before the lease ended.
+  Internal,        ///< Our own failure after dispatch.
+};
+[[nodiscard]] std::string_view name(IndeterminateReason reason);
+
+/// One attempt's wish to take a key.
+struct ClaimRequest {
+  IdempotencyKey key;
+  ClaimToken token;
+  Reference reference;
+  Bindings bindings;
+  Policy policy = Policy::Effectful;
+  std::string tenant;
+  std::string route;
+  std::chrono::milliseconds lease{0};  ///< At least 1.
+  std::chrono::seconds retention{0};   ///< Longer than the lease.
+  std::optional<std::chrono::seconds> indeterminate_retention;  ///< Absent: never expires.
+  /// The store refuses to grant later than this after the call began (no ghost claims, spec 6).
+  std::chrono::milliseconds not_after{1'000};
+};
+
+/// The key is yours: forward.
+struct Granted {
+  Fence fence;
+  bool expired_before = false;  ///< An expired record stood here: `semel_expired_reruns_total`.
+};
+/// Somebody holds it and the lease is alive: wait, or answer 409 in-flight.
+struct Held {
+  Reference reference;
+  std::chrono::milliseconds lease_left{0};
+};
+/// It happened: replay.
+struct Completed {
+  Reference reference;
+  StoredResponsePtr response;
+};
+/// Unknown for good, until an operator says otherwise: 409, never forwarded.
+struct Indeterminate {
+  Reference reference;
+  IndeterminateReason reason = IndeterminateReason::OwnerLost;
+  std::optional<std::uint16_t> upstream_status;
+};
+/// Somebody held it and the lease is over. IDEMPOTENT: supersede. EFFECTFUL: mark, by any reader.
+struct Abandoned {
+  ClaimToken token;
+  Fence fence;
+  Reference reference;
+  Policy policy = Policy::Effectful;  ///< The stricter of the record's and the request's.
+};
+/// Another caller's record: 403, no stored byte, no reference.
+struct CallerDiffers {};
+/// Guard or fingerprint differs: 422.
+struct PayloadDiffers {
+  Reference reference;
+};
+/// Bindings are compared before anything else, the caller's first.
+using ClaimReply = std::variant<Granted, Held, Completed, Indeterminate, Abandoned, CallerDiffers,
+                                PayloadDiffers>;
+
+/// Names the attempt that a write belongs to. Fence 0: unknown, only the token is compared (the
+/// release of a claim whose answer never came).
+struct Attempt {
+  IdempotencyKey key;
+  ClaimToken token;
+  Fence fence;
+};
+
+/// How a write that names an attempt ended.
+enum class WriteReply : std::uint8_t {
+  Done,   ///< The record says so now, as durably as the grade promises.
+  Stale,  ///< Another token or fence stands there, or the state allows no such step: nothing changed.
+};
+
+/// A record as an operator or a test sees it. Never arguments, never a token.
+struct RecordView {
+  enum class State : std::uint8_t { InFlight, Completed, Indeterminate };
+  IdempotencyKey key;
+  Reference reference;
+  State state = State::InFlight;
+  Policy policy = Policy::Effectful;
+  Fence fence;
+  std::string tenant;
+  std::string route;
+  std::optional<IndeterminateReason> reason;
+  std::optional<std::uint16_t> upstream_status;
+  StoredResponsePtr response;                        ///< Completed only.
+  std::chrono::milliseconds lease_left{0};           ///< In flight only; 0 or less: over.
+  std::optional<std::chrono::seconds> expires_in;    ///< Absent: never.
+  std::chrono::system_clock::time_point created;
+  std::chrono::system_clock::time_point changed;
+};
+
+struct ListFilter {
+  std::optional<RecordView::State> state;
+  std::optional<std::string> tenant;
+  std::string after;              ///< `next` of the page before; empty: from the start.
+  std::size_t limit = 100;        ///< 1-1000.
+};
+struct RecordPage {
+  std::vector<RecordView> records;
+  std::string next;  ///< Empty: the last page.
+};
+
+/// What an operator, or a read-back, found out about an unknown outcome.
+struct Resolution {
+  enum class Decision : std::uint8_t { Happened, DidNotHappen };
+  Decision decision = Decision::Happened;
+  StoredResponsePtr response;  ///< Happened only. Absent: completed with "body not kept", status 0.
+};
+enum class ResolveReply : std::uint8_t {
+  Done,
+  NotFound,      ///< No record has this reference: that attempt is no longer current.
+  NotUnknown,    ///< It is not indeterminate.
+  AttemptAlive,  ///< The lease is alive and the attempt may still run: only Happened is taken now.
+};
+
+struct SweepReport {
+  std::size_t expired = 0;      ///< Completed or indeterminate records whose window passed: erased.
+  std::size_t owner_lost = 0;   ///< EFFECTFUL claims whose lease was over: marked indeterminate.
+  bool more = false;            ///< The batch was full: call again.
+};
+
+struct StoreHealth {
+  bool up = false;
+  bool suspect = false;
+  std::string durability;  ///< The grade in words: `volatile`, `fsync per group`.
+  std::size_t records = 0;
+  std::size_t indeterminate = 0;
+  std::optional<std::chrono::system_clock::time_point> oldest_indeterminate;
+};
+
+/// Boot time never jumps and goes on in suspend; wall time may jump. Tests move both by hand.
+struct StoreClock {
+  std::function<std::chrono::nanoseconds()> boot;
+  std::function<std::chrono::system_clock::time_point()> wall;
+  [[nodiscard]] static StoreClock real();  ///< CLOCK_BOOTTIME and CLOCK_REALTIME.
+};
+
+/// What Semel remembers. Every transition is one atomic compare-and-set on state, token and fence.
+/// No answer is given before the state that it reports is as durable as the grade says.
+///
+/// @faults  Every operation: StoreUnreachable, StoreFull, StoreBroken: nothing was changed.
+///          StoreTimeout: it MAY have been. RecordCorrupt: this key is unusable.
+/// @thread  Any worker may call; each coroutine resumes on the executor it was called from.
+/// @source  docs/store-contract.md; checked by StoreConformance.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  /// Takes the key, or says why not, in one atomic step. Never waits for a holder. Asked again with
+  /// the same token it finds its own claim: Granted with the same fence.
+  /// @faults StoreTimeout: the claim MAY have been taken; ask again with the same token or release it.
+  virtual Task<Result<ClaimReply>> claim(ClaimRequest request) = 0;
+
+  /// in_flight -> completed; the retention of the claim starts now. Also indeterminate -> completed
+  /// for late news of the same attempt. A response without a body kept has `NotKept`.
+  virtual Task<Result<WriteReply>> record(Attempt attempt, StoredResponsePtr response) = 0;
+
+  /// in_flight -> absent (and indeterminate -> absent for late news); the fence counter stays.
+  virtual Task<Result<WriteReply>> release(Attempt attempt) = 0;
+
+  /// in_flight -> indeterminate. The owner passes its own token; a reader that found Abandoned passes
+  /// the token and fence that it was shown, and the store checks that the lease is over.
+  /// Repeated with the same attempt on an indeterminate record: Done, nothing changes.
+  virtual Task<Result<WriteReply>> mark_indeterminate(
+      Attempt attempt, IndeterminateReason reason,
+      std::optional<std::uint16_t> upstream_status) = 0;
+
+  /// An abandoned IDEMPOTENT claim passes to `request`: in_flight with the new token and fence + 1.
+  /// If `abandoned` no longer stands there: what claim() would have answered.
+  virtual Task<Result<ClaimReply>> supersede(ClaimRequest request, Attempt abandoned) = 0;
+
+  virtual Task<Result<std::optional<RecordView>>> find(IdempotencyKey key) = 0;
+  virtual Task<Result<std::optional<RecordView>>> find(Reference reference) = 0;
+  virtual Task<Result<RecordPage>> list(ListFilter filter) = 0;
+
+  /// indeterminate -> completed, or -> absent with fence and token kept (a late answer of that attempt
+  /// still completes it if nobody claimed since).
+  virtual Task<Result<ResolveReply>> resolve(Reference reference, Resolution resolution) = 0;
+
+  /// Erases the tenant's completed records; open ones keep a payload-free tombstone until their window
+  /// ends. @return how many were erased or emptied.
+  virtual Task<Result<std::size_t>> forget(std::string tenant) = 0;
+
+  /// One bounded batch of housekeeping, at most `limit` records.
+  virtual Task<Result<SweepReport>> sweep(std::size_t limit) = 0;
+
+  virtual Task<StoreHealth> health() = 0;
+
+  /// After the last call: ends threads and closes files. Operations under way end with a fault.
+  virtual void close() = 0;
+};
+
+}  // namespace semel
