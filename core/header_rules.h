@@ -11,7 +11,8 @@ namespace semel {
 [[nodiscard]] bool is_hop_by_hop(std::string_view name);
 
 /// Not stored and not replayed (spec 8): hop-by-hop, `Set-Cookie`, `WWW-Authenticate`, `Proxy-*`,
-/// `Date`, `Server-Timing`, `Alt-Svc`, trace fields, framing, and the names that Semel answers with.
+/// `Date`, `Server-Timing`, `Alt-Svc`, trace fields, framing, and the names that Semel answers
+/// with.
 [[nodiscard]] bool is_stored(std::string_view name);
 
 /// Names that only Semel may set on an answer: `Idempotent-Replayed`, `Idempotency-Status`,
@@ -27,7 +28,8 @@ namespace semel {
 /// True if the comma-separated list of tokens (a `Connection` value, say) names `token`, any case.
 [[nodiscard]] bool list_names(std::string_view list, std::string_view token);
 
-/// True if `name` equals `read` but for `_` in place of `-`: an underscore twin (spec 10).
+/// True if `name` is not `read` but becomes it where `_` and `-` are one: an underscore twin (spec
+/// 10). CGI-like servers cannot tell the two apart.
 [[nodiscard]] bool is_underscore_twin(std::string_view name, std::string_view read);
 
 }  // namespace semel

@@ -53,7 +53,8 @@ struct ProblemRow {
   std::uint16_t status;
   std::string_view slug;  ///< Last segment of `type`: `indeterminate`.
   std::string_view title;
-  std::string_view detail;  ///< One sentence that a model can act on; used where the caller gives none.
+  std::string_view
+      detail;  ///< One sentence that a model can act on; used where the caller gives none.
   RetryVeto retry;
 };
 [[nodiscard]] const ProblemRow& row(ProblemType type);
@@ -61,18 +62,24 @@ struct ProblemRow {
 /// One refusal, ready to be rendered as RFC 9457 problem+json.
 struct Problem {
   ProblemType type = ProblemType::Internal;
-  std::string detail;                        ///< Empty: the row's own sentence.
-  std::optional<std::string> reference;      ///< 32 hex digits, where a claim exists.
-  std::optional<bool> dispatched;            ///< Whether a request byte may have left.
+  std::string detail;                    ///< Empty: the row's own sentence.
+  std::optional<std::string> reference;  ///< 32 hex digits, where a claim exists.
+  std::optional<bool> dispatched;        ///< Whether a request byte may have left.
   Policy policy = Policy::None;
-  std::string route;                         ///< Empty where none matched.
+  std::string route;  ///< Empty where none matched.
   std::optional<std::uint16_t> upstream_status;
   std::optional<std::uint16_t> original_status;
   std::optional<int> retry_after_seconds;
 };
 
-/// The body, in UTF-8: type, title, status, detail, reference, retryable, dispatched, policy, route,
-/// upstream_status, original_status and `error: {type, code, message}`. Absent members are left out.
+/// What the retry fields say of this refusal: the row's word, but for an upstream that failed or
+/// timed out after a request byte may have left. Then a repeat is vetoed where it is a second
+/// effect, and nothing is said where no policy says what it is.
+[[nodiscard]] RetryVeto retry_veto(const Problem& problem);
+
+/// The body, in UTF-8: type, title, status, detail, reference, retryable, dispatched, policy,
+/// route, upstream_status, original_status and `error: {type, code, message}`. Absent members are
+/// left out, `retryable` where `retry_veto` is silent. `detail` may hold any bytes.
 /// @source RFC 9457; spec 8. `type` is the URL path `/problems/<slug>` of the project's docs.
 [[nodiscard]] std::string render_body(const Problem& problem);
 
