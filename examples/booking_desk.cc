@@ -9,6 +9,9 @@
 namespace semel::examples {
 namespace {
 
+constexpr std::string_view kControlWords =
+    "reset, delay_ms, status, mode: ok, status, hang_after_commit or close_after_commit";
+
 std::optional<int> parse_int(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -154,12 +157,9 @@ Response BookingDesk::control(std::string_view body) {
     } else if (name == "mode" && value != "\"status\"") {
       is_known = value.size() > 2 && apply_word(value.substr(1, value.size() - 2), next);
     } else {
-      is_known = name == "reset" || members->contains("status");
+      is_known = name == "reset" || (name == "mode" && members->contains("status"));
     }
-    if (!is_known)
-      return refusal(400,
-                     "reset, delay_ms, status, mode: ok, status, "
-                     "hang_after_commit or close_after_commit");
+    if (!is_known) return refusal(400, kControlWords);
   }
   behaviour_ = next;
   return json(200, "{\"ok\":true}");
