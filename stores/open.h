@@ -29,7 +29,8 @@ class StoreError : public std::runtime_error {
 /// "run `semel store init CONFIG`". SQLite: claims of a dead process are settled here, EFFECTFUL to
 /// indeterminate(owner_lost), IDEMPOTENT to absent, before the first answer.
 /// @throws StoreError
-[[nodiscard]] std::unique_ptr<Store> open_store(const StoreOptions& options, const StoreClock& clock);
+[[nodiscard]] std::unique_ptr<Store> open_store(const StoreOptions& options,
+                                                const StoreClock& clock);
 
 /// `semel store init`: creates the file and its schema, visibly. One that is there already is left
 /// untouched. @return a sentence that says what was done. @throws StoreError

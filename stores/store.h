@@ -37,8 +37,8 @@ struct ClaimRequest {
   Policy policy = Policy::Effectful;
   std::string tenant;
   std::string route;
-  std::chrono::milliseconds lease{0};  ///< At least 1.
-  std::chrono::seconds retention{0};   ///< Longer than the lease.
+  std::chrono::milliseconds lease{0};                           ///< At least 1.
+  std::chrono::seconds retention{0};                            ///< Longer than the lease.
   std::optional<std::chrono::seconds> indeterminate_retention;  ///< Absent: never expires.
   /// The store refuses to grant later than this after the call began (no ghost claims, spec 6).
   std::chrono::milliseconds not_after{1'000};
@@ -79,8 +79,8 @@ struct PayloadDiffers {
   Reference reference;
 };
 /// Bindings are compared before anything else, the caller's first.
-using ClaimReply = std::variant<Granted, Held, Completed, Indeterminate, Abandoned, CallerDiffers,
-                                PayloadDiffers>;
+using ClaimReply =
+    std::variant<Granted, Held, Completed, Indeterminate, Abandoned, CallerDiffers, PayloadDiffers>;
 
 /// Names the attempt that a write belongs to. Fence 0: unknown, only the token is compared (the
 /// release of a claim whose answer never came).
@@ -93,7 +93,8 @@ struct Attempt {
 /// How a write that names an attempt ended.
 enum class WriteReply : std::uint8_t {
   Done,   ///< The record says so now, as durably as the grade promises.
-  Stale,  ///< Another token or fence stands there, or the state allows no such step: nothing changed.
+  Stale,  ///< Another token or fence stands there, or the state allows no such step: nothing
+          ///< changed.
 };
 
 /// A record as an operator or a test sees it. Never arguments, never a token.
@@ -108,9 +109,9 @@ struct RecordView {
   std::string route;
   std::optional<IndeterminateReason> reason;
   std::optional<std::uint16_t> upstream_status;
-  StoredResponsePtr response;                        ///< Completed only.
-  std::chrono::milliseconds lease_left{0};           ///< In flight only; 0 or less: over.
-  std::optional<std::chrono::seconds> expires_in;    ///< Absent: never.
+  StoredResponsePtr response;                      ///< Completed only; null in a list().
+  std::chrono::milliseconds lease_left{0};         ///< In flight only; 0 or less: over.
+  std::optional<std::chrono::seconds> expires_in;  ///< Absent: never.
   std::chrono::system_clock::time_point created;
   std::chrono::system_clock::time_point changed;
 };
@@ -118,8 +119,8 @@ struct RecordView {
 struct ListFilter {
   std::optional<RecordView::State> state;
   std::optional<std::string> tenant;
-  std::string after;              ///< `next` of the page before; empty: from the start.
-  std::size_t limit = 100;        ///< 1-1000.
+  std::string after;        ///< `next` of the page before; empty: from the start.
+  std::size_t limit = 100;  ///< 1-1000.
 };
 struct RecordPage {
   std::vector<RecordView> records;
@@ -140,9 +141,9 @@ enum class ResolveReply : std::uint8_t {
 };
 
 struct SweepReport {
-  std::size_t expired = 0;      ///< Completed or indeterminate records whose window passed: erased.
-  std::size_t owner_lost = 0;   ///< EFFECTFUL claims whose lease was over: marked indeterminate.
-  bool more = false;            ///< The batch was full: call again.
+  std::size_t expired = 0;     ///< Completed or indeterminate records whose window passed: erased.
+  std::size_t owner_lost = 0;  ///< EFFECTFUL claims whose lease was over: marked indeterminate.
+  bool more = false;           ///< The batch was full: call again.
 };
 
 struct StoreHealth {
@@ -152,6 +153,10 @@ struct StoreHealth {
   std::size_t records = 0;
   std::size_t indeterminate = 0;
   std::optional<std::chrono::system_clock::time_point> oldest_indeterminate;
+  std::string store_id;       ///< Drawn when the store was made, in hex; empty for memory.
+  Fence last_fence;           ///< The highest that was ever given: what a witness compares.
+  std::uint64_t commits = 0;  ///< Groups made durable since the store was opened; memory: 0.
+  std::uint64_t resolutions_contradicted = 0;  ///< Late answers after "it did not happen".
 };
 
 /// Boot time never jumps and goes on in suspend; wall time may jump. Tests move both by hand.
@@ -174,7 +179,8 @@ class Store {
 
   /// Takes the key, or says why not, in one atomic step. Never waits for a holder. Asked again with
   /// the same token it finds its own claim: Granted with the same fence.
-  /// @faults StoreTimeout: the claim MAY have been taken; ask again with the same token or release it.
+  /// @faults StoreTimeout: the claim MAY have been taken; ask again with the same token or release
+  /// it.
   virtual Task<Result<ClaimReply>> claim(ClaimRequest request) = 0;
 
   /// in_flight -> completed; the retention of the claim starts now. Also indeterminate -> completed
@@ -184,8 +190,8 @@ class Store {
   /// in_flight -> absent (and indeterminate -> absent for late news); the fence counter stays.
   virtual Task<Result<WriteReply>> release(Attempt attempt) = 0;
 
-  /// in_flight -> indeterminate. The owner passes its own token; a reader that found Abandoned passes
-  /// the token and fence that it was shown, and the store checks that the lease is over.
+  /// in_flight -> indeterminate. The owner passes its own token; a reader that found Abandoned
+  /// passes the token and fence that it was shown, and the store checks that the lease is over.
   /// Repeated with the same attempt on an indeterminate record: Done, nothing changes.
   virtual Task<Result<WriteReply>> mark_indeterminate(
       Attempt attempt, IndeterminateReason reason,
@@ -199,12 +205,12 @@ class Store {
   virtual Task<Result<std::optional<RecordView>>> find(Reference reference) = 0;
   virtual Task<Result<RecordPage>> list(ListFilter filter) = 0;
 
-  /// indeterminate -> completed, or -> absent with fence and token kept (a late answer of that attempt
-  /// still completes it if nobody claimed since).
+  /// indeterminate -> completed, or -> absent with fence and token kept (a late answer of that
+  /// attempt still completes it if nobody claimed since).
   virtual Task<Result<ResolveReply>> resolve(Reference reference, Resolution resolution) = 0;
 
-  /// Erases the tenant's completed records; open ones keep a payload-free tombstone until their window
-  /// ends. @return how many were erased or emptied.
+  /// Erases the tenant's completed records; open ones keep a payload-free tombstone until their
+  /// window ends. @return how many were erased or emptied.
   virtual Task<Result<std::size_t>> forget(std::string tenant) = 0;
 
   /// One bounded batch of housekeeping, at most `limit` records.

@@ -1,0 +1,21 @@
+#include "stores/open.h"
+
+#include "stores/memory_store.h"
+
+namespace semel {
+
+std::unique_ptr<Store> open_store(const StoreOptions& options, const StoreClock& clock) {
+  if (const auto* memory = std::get_if<MemoryOptions>(&options)) {
+    return std::make_unique<MemoryStore>(*memory, clock);
+  }
+  throw StoreError("the sqlite store is not part of this build");
+}
+
+std::string init_store(const StoreOptions& options) {
+  if (std::holds_alternative<MemoryOptions>(options)) {
+    return "the memory store needs no initialisation: it lives and ends with its process";
+  }
+  throw StoreError("the sqlite store is not part of this build");
+}
+
+}  // namespace semel

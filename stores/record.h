@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/claim.h"
+#include "core/policy.h"
+#include "core/stored_response.h"
+#include "stores/store.h"
+
+namespace semel {
+
+/// A store's own time: nanoseconds that never go backward, whatever the wall clock does.
+using StoreTime = std::chrono::nanoseconds;
+
+/// One reading of the clocks, taken once per operation or group and passed in.
+struct Now {
+  StoreTime time{0};
+  std::chrono::system_clock::time_point wall;
+};
+
+/// What stands under one key. The same in memory and on disk (docs/record-format.md).
+struct Record {
+  enum class State : std::uint8_t {
+    InFlight,
+    Completed,
+    Indeterminate,
+    Freed,    ///< An operator said that it did not happen: absent to claims, open to a late answer.
+    Corrupt,  ///< What the file holds under this key cannot be read: the key is unusable.
+  };
+  State state = State::InFlight;
+  Policy policy = Policy::Effectful;
+  bool forgotten = false;  ///< forget(tenant) emptied it: an answer is kept without its payload.
+  ClaimToken token;
+  Fence fence;
+  Reference reference;
+  Bindings bindings;
+  std::string tenant;
+  std::string route;
+  StoreTime lease_end{0};
+  StoreTime changed_at{0};  ///< The last transition: every window counts from here.
+  std::chrono::seconds retention{0};
+  std::optional<std::chrono::seconds> indeterminate_retention;  ///< Absent: never expires.
+  std::chrono::system_clock::time_point created;
+  std::chrono::system_clock::time_point changed;
+  IndeterminateReason reason = IndeterminateReason::OwnerLost;  ///< Of Indeterminate.
+  std::optional<std::uint16_t> upstream_status;                 ///< Of Indeterminate.
+  StoredResponsePtr response;  ///< Of Completed. Null: it is in the file only, at `row`.
+  std::uint64_t row = 0;       ///< Where a file holds this record; 0: nowhere.
+
+  /// True if `attempt` is the one that this record belongs to; its fence 0 stands for any.
+  [[nodiscard]] bool belongs_to(const Attempt& attempt) const;
+  /// When the window ends, if it ever does. A claim has no expiry, only its lease.
+  [[nodiscard]] std::optional<StoreTime> expires_at() const;
+  /// The same as a new request sees it: the longer of both windows governs (spec 4).
+  [[nodiscard]] std::optional<StoreTime> expires_at(const ClaimRequest& request) const;
+  [[nodiscard]] bool expired(const Now& now) const;
+  [[nodiscard]] bool lease_over(const Now& now) const { return now.time >= lease_end; }
+};
+
+/// True where the reason itself proves that no further byte of the attempt can arrive: an operator
+/// need not wait for the lease (spec 6, `attempt_over`).
+[[nodiscard]] bool reason_ends_attempt(IndeterminateReason reason);
+
+/// `time + span`, held at the end of time instead of overflowing.
+[[nodiscard]] StoreTime later(StoreTime time, std::chrono::milliseconds span);
+[[nodiscard]] StoreTime later(StoreTime time, std::chrono::seconds span);
+
+/// The bytes of header lines and body that a limit counts.
+[[nodiscard]] std::size_t stored_bytes(const StoredResponse& response);
+
+/// The same answer as far as a forgotten tenant's record may keep it: the status alone.
+[[nodiscard]] StoredResponsePtr without_payload(const StoredResponse& response);
+
+}  // namespace semel

@@ -1,0 +1,38 @@
+#include "stores/store.h"
+
+#include <ctime>
+
+namespace semel {
+
+std::string_view name(IndeterminateReason reason) {
+  switch (reason) {
+    case IndeterminateReason::Timeout:
+      return "timeout";
+    case IndeterminateReason::Cut:
+      return "cut";
+    case IndeterminateReason::Malformed:
+      return "malformed";
+    case IndeterminateReason::UpstreamStatus:
+      return "upstream_status";
+    case IndeterminateReason::OwnerLost:
+      return "owner_lost";
+    case IndeterminateReason::Unrecorded:
+      return "unrecorded";
+    case IndeterminateReason::Internal:
+      return "internal";
+  }
+  return "unknown";
+}
+
+StoreClock StoreClock::real() {
+  StoreClock clock;
+  clock.boot = [] {
+    timespec at{};
+    ::clock_gettime(CLOCK_BOOTTIME, &at);
+    return std::chrono::seconds(at.tv_sec) + std::chrono::nanoseconds(at.tv_nsec);
+  };
+  clock.wall = [] { return std::chrono::system_clock::now(); };
+  return clock;
+}
+
+}  // namespace semel
