@@ -10,8 +10,8 @@
 
 namespace semel::config {
 
-/// A bad start: what() is `file:line:column: sentence` with the cure, and the nearest valid key for a
-/// misspelling. Caught once, in main: exit code 2.
+/// A bad start: what() is `file:line:column: sentence` with the cure, and the nearest valid key for
+/// a misspelling. Caught once, in main: exit code 2.
 class ConfigError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
