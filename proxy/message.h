@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -36,10 +37,13 @@ class FieldTable {
 
 /// One request's head as the byte gate let it through.
 /// @owns Views into the connection's buffer; invalid once the buffer moves or is given back.
+/// (`target` of
+///       an absolute-form without a path is a constant.)
 struct RequestHead {
   std::string_view method;
-  std::string_view target;  ///< Origin-form, or `*` for OPTIONS; absolute-form is reduced to its path.
-  std::string_view path;    ///< `target` before the first `?`.
+  std::string_view
+      target;  ///< Origin-form, or `*` for OPTIONS; absolute-form is reduced to its path.
+  std::string_view path;  ///< `target` before the first `?`.
   std::optional<std::string_view> query;
   int minor_version = 1;
   std::string_view host;
@@ -50,6 +54,8 @@ struct RequestHead {
   bool expects_continue = false;
   bool expects_other = false;  ///< Some other expectation: 417.
   bool wants_upgrade = false;
+  bool names_hop_fields = false;  ///< Connection names more than close, keep-alive and upgrade:
+                                  ///< those fields must not be forwarded.
   std::size_t head_bytes = 0;  ///< From the buffer's start to behind the empty line.
 };
 
@@ -60,8 +66,9 @@ struct ResponseHead {
   int minor_version = 1;
   FieldTable fields;
   Framing framing = Framing::None;
-  std::uint64_t content_length = 0;
+  std::uint64_t content_length = 0;  ///< As announced, also where `framing` is None (HEAD, 304).
   bool keep_alive = true;
+  bool names_hop_fields = false;  ///< As in RequestHead.
   std::size_t head_bytes = 0;
 };
 
