@@ -1,9 +1,11 @@
 #include "core/canonical_json.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/decimal.h"
+#include "core/json_text.h"
 
 namespace semel {
 namespace {
@@ -99,36 +101,15 @@ struct ToText {
     const bool whole = canonical.ends_with("e0");
     out.append(canonical.substr(0, canonical.size() - (whole ? 2 : 0)));
   }
-  void text(std::string_view utf8) { append_quoted(utf8, out); }
+  void text(std::string_view utf8) { append_json_string(out, utf8); }
   void name(std::string_view utf8) {
-    append_quoted(utf8, out);
+    append_json_string(out, utf8);
     out.push_back(':');
   }
   void open(EncodingTag tag, std::size_t) { out.push_back(tag == EncodingTag::Array ? '[' : '{'); }
   void separate() { out.push_back(','); }
   void close(EncodingTag tag) { out.push_back(tag == EncodingTag::Array ? ']' : '}'); }
 };
-
-/// The letter behind the backslash of a short escape, or NUL where there is none.
-char short_escape(char c) {
-  switch (c) {
-    case '"':
-    case '\\':
-      return c;
-    case '\b':
-      return 'b';
-    case '\f':
-      return 'f';
-    case '\n':
-      return 'n';
-    case '\r':
-      return 'r';
-    case '\t':
-      return 't';
-    default:
-      return '\0';
-  }
-}
 
 }  // namespace
 
@@ -141,25 +122,6 @@ std::string canonical_text(const ValueTape& tape, NodeIndex index) {
   ToText visitor;
   Walk<ToText>(tape, visitor).value(index);
   return std::move(visitor.out);
-}
-
-void append_quoted(std::string_view utf8, std::string& out) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  out.push_back('"');
-  for (const char c : utf8) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (const char letter = short_escape(c); letter != '\0') {
-      out.push_back('\\');
-      out.push_back(letter);
-    } else if (byte < 0x20) {
-      out.append("\\u00");
-      out.push_back(kDigits[byte >> 4]);
-      out.push_back(kDigits[byte & 15]);
-    } else {
-      out.push_back(c);
-    }
-  }
-  out.push_back('"');
 }
 
 }  // namespace semel

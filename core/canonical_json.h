@@ -16,8 +16,4 @@ void encode_value(const ValueTape& tape, NodeIndex index, CanonicalWriter& write
 /// The same value as JSON text for people: canonical order and spelling, no white space.
 [[nodiscard]] std::string canonical_text(const ValueTape& tape, NodeIndex index);
 
-/// A JSON string with its quotes. Escapes only what RFC 8785 escapes.
-/// @param utf8  Well-formed.
-void append_quoted(std::string_view utf8, std::string& out);
-
 }  // namespace semel

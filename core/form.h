@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json_text.h"
+#include "core/json_reader.h"
 #include "core/value_tape.h"
 
 namespace semel {

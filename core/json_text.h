@@ -1,29 +1,12 @@
 #pragma once
 
-#include <cstddef>
-#include <optional>
+#include <string>
 #include <string_view>
-
-#include "core/value_tape.h"
 
 namespace semel {
 
-inline constexpr int kJsonDepthMax = 64;
-
-/// Why a body is refused: what stands there, and at which byte of the body.
-struct TextFault {
-  std::string_view what;  ///< Completes "The body has ...": `a duplicate member name`.
-  std::size_t offset = 0;
-};
-
-/// Reads one JSON text whole and strictly, onto the tape.
-///
-/// Refuses everything on which two readers of the same bytes could disagree: duplicate member names
-/// (as written, unescaped or after NFC), lone surrogates, invalid UTF-8, a byte order mark,
-/// trailing bytes, numbers outside the bounds of decimal.h and nesting beyond `kJsonDepthMax`.
-/// @return Nothing on success; the tape then points into `text`. After a fault the tape is
-/// unusable.
-/// @source RFC 8259; spec 5.
-[[nodiscard]] std::optional<TextFault> read_json(std::string_view text, ValueTape& tape);
+/// Appends `bytes` as one JSON string, quotes included (RFC 8259 7). Any bytes may be given: what
+/// is no UTF-8 becomes U+FFFD, one for each maximal broken part (Unicode 15, 3.9, "best practice").
+void append_json_string(std::string& out, std::string_view bytes);
 
 }  // namespace semel

@@ -41,8 +41,8 @@ struct DerivedKey {
   IdempotencyKey key;
   KeySource source = KeySource::Derived;
   Bindings bindings;
-  std::string tenant;                     ///< Decoded bytes, for `list` and `forget`.
-  std::string client_key;                 ///< The client's own value without quotes; empty if none sent.
+  std::string tenant;      ///< Decoded bytes, for `list` and `forget`.
+  std::string client_key;  ///< The client's own value without quotes; empty if none sent.
 };
 
 /// A request that cannot be keyed: the problem and one sentence that names the source or the place.
@@ -51,8 +51,8 @@ struct KeyRefusal {
   std::string detail;
 };
 
-/// Derives the key of one request on a keyed route. Reads the named sources only, canonicalises them
-/// into the hasher and forgets them.
+/// Derives the key of one request on a keyed route. Reads the named sources only, canonicalises
+/// them into the hasher and forgets them.
 /// @return KeyMissing, KeyMalformed, KeyUnderivable, BodyAmbiguous, ContentType or BadRequest where
 ///         spec 5 or 10 refuses; nothing may then be sent.
 /// @source spec 5; docs/key-format.md.
@@ -60,7 +60,7 @@ struct KeyRefusal {
 
 /// The same with every step laid open, for `semel explain`.
 struct KeyExplanation {
-  std::string kind;       ///< `derived` or `client`.
+  std::string kind;  ///< `derived` or `client`.
   std::string tenant;
   std::optional<std::string> run;
   std::string operation;
@@ -68,7 +68,8 @@ struct KeyExplanation {
   std::vector<std::string> path;  ///< Decoded segments, or the pattern where `path: route`.
   /// Source text (`body /flight`, `header X-Run-Id`, `whole body`) and its canonical JSON or hex.
   std::vector<std::pair<std::string, std::string>> arguments;
-  std::vector<std::pair<std::string, std::string>> bindings;  ///< guards, caller, fingerprint: hex digests.
+  std::vector<std::pair<std::string, std::string>>
+      bindings;               ///< guards, caller, fingerprint: hex digests.
   std::string canonical_hex;  ///< The exact bytes that are hashed, lower-case hex.
   DerivedKey derived;
 };

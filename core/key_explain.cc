@@ -9,6 +9,7 @@
 
 #include "core/ascii.h"
 #include "core/canonical_json.h"
+#include "core/json_text.h"
 #include "core/key.h"
 #include "core/key_encoding.h"
 #include "core/key_parts.h"
@@ -45,7 +46,7 @@ void explain_arguments(const KeyInputs& inputs, const KeyParts& parts, const Val
   auto& arguments = explanation.arguments;
   if (parts.kind == KeySource::Client) {
     std::string& value = arguments.emplace_back("header Idempotency-Key", "").second;
-    append_quoted(parts.client_key, value);
+    append_json_string(value, parts.client_key);
     return;
   }
   for (const NamedValue& field : parts.fields) {

@@ -6,7 +6,7 @@
 #include "core/ascii.h"
 #include "core/form.h"
 #include "core/header_rules.h"
-#include "core/json_text.h"
+#include "core/json_reader.h"
 #include "core/media_type.h"
 #include "core/multipart.h"
 

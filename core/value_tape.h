@@ -65,7 +65,7 @@ class ValueTape {
 };
 
 /// Appends the content of a JSON string with its escapes resolved.
-/// @param raw  Without quotes, and valid: json_text has read it.
+/// @param raw  Without quotes, and valid: json_reader has read it.
 void append_unescaped(std::string_view raw, std::string& out);
 
 }  // namespace semel
