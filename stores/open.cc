@@ -1,6 +1,7 @@
 #include "stores/open.h"
 
 #include "stores/memory_store.h"
+#include "stores/sqlite_store.h"
 
 namespace semel {
 
@@ -8,14 +9,14 @@ std::unique_ptr<Store> open_store(const StoreOptions& options, const StoreClock&
   if (const auto* memory = std::get_if<MemoryOptions>(&options)) {
     return std::make_unique<MemoryStore>(*memory, clock);
   }
-  throw StoreError("the sqlite store is not part of this build");
+  return std::make_unique<SqliteStore>(std::get<SqliteOptions>(options), clock);
 }
 
 std::string init_store(const StoreOptions& options) {
   if (std::holds_alternative<MemoryOptions>(options)) {
     return "the memory store needs no initialisation: it lives and ends with its process";
   }
-  throw StoreError("the sqlite store is not part of this build");
+  return SqliteStore::create(std::get<SqliteOptions>(options), StoreClock::real());
 }
 
 }  // namespace semel

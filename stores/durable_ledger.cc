@@ -1,0 +1,218 @@
+// Joins the law (ledger) to the file (sqlite_log): which rows a group of changes writes, which it
+// makes superfluous, and how a file is read back. Called by sqlite_store's one writer thread.
+#include "stores/durable_ledger.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_set>
+#include <utility>
+
+#include "core/check.h"
+#include "stores/open.h"
+#include "stores/record_codec.h"
+
+namespace semel {
+namespace {
+
+constexpr std::size_t kWarmBytesMax = 64ull * 1024 * 1024;
+constexpr std::size_t kWarmOverhead = 256;  ///< So that many small bodies are bounded too.
+
+const std::string& existing(const std::string& path) {
+  if (!std::filesystem::exists(path)) {
+    throw StoreError(path + " does not exist: run `semel store init CONFIG`");
+  }
+  return path;
+}
+
+}  // namespace
+
+DurableLedger::DurableLedger(const std::string& path, const StoreClock& clock)
+    : lock_(existing(path)),
+      log_(path),
+      timeline_(log_.meta_at_open().anchor, clock, current_boot_id()),
+      records_({}, Ledger::Journal::On) {
+  read_rows(path);
+  records_.raise_fence(log_.meta_at_open().fence);
+  const Now start = now();
+  records_.settle_lost_claims(start);
+  // Also without a change: that the file can be written is shown, and its time is carried on.
+  if (const auto done = write_transaction(start); !done) {
+    throw StoreError(path + " cannot be written: " + std::string(name(done.error())));
+  }
+  records_.commit();
+}
+
+void DurableLedger::read_rows(const std::string& path) {
+  const auto read = log_.read_all([&](const SqliteLog::Row& row) {
+    IdempotencyKey key;
+    if (row.key.size() != key.bytes.size()) {
+      throw StoreError(path + " is damaged: row " + std::to_string(row.seq) + " names no key");
+    }
+    std::copy(row.key.begin(), row.key.end(), key.bytes.begin());
+    if (const Record* before = records_.peek(key)) dead_rows_.push_back(before->row);
+    auto entry = decode_entry(row.entry);
+    if (entry && std::holds_alternative<ErasedEntry>(*entry) &&
+        std::get<ErasedEntry>(*entry).key == key) {
+      records_.unload(key);
+      dead_rows_.push_back(row.seq);
+      return;
+    }
+    auto* stored = entry ? std::get_if<RecordEntry>(&*entry) : nullptr;
+    if (stored && stored->key == key) {
+      records_.load(key, std::move(stored->record));
+    } else {
+      records_.mark_corrupt(key);
+    }
+    records_.place(key, row.seq);
+  });
+  if (!read) throw StoreError(path + " is damaged and cannot be read to its end");
+}
+
+Result<void> DurableLedger::commit(const Now& now) {
+  if (broken_) {
+    records_.rollback();
+    return Fault::StoreBroken;
+  }
+  if (records_.changes().empty() && reclaim_ == 0) return {};
+  const std::size_t dead_before = dead_rows_.size();
+  const auto done = write_transaction(now);
+  if (!done) {
+    log_.rollback();
+    records_.rollback();
+    dead_rows_.resize(dead_before);
+    reclaim_ = 0;
+    purge_ = false;
+    return note_fault(done.error());
+  }
+  for (const auto& change : records_.changes()) {
+    const Record* record = records_.peek(change.key);
+    if (record && record->response) remember_body(change.key, *record);
+  }
+  records_.commit();
+  return {};
+}
+
+Result<void> DurableLedger::write_transaction(const Now& now) {
+  if (const auto begun = log_.begin(); !begun) return begun;
+  std::unordered_set<IdempotencyKey, KeyHash> written;
+  for (const auto& change : records_.changes()) {
+    if (!written.insert(change.key).second) continue;
+    if (const auto done = write_change(change); !done) return done;
+  }
+  const std::size_t reclaimed = std::min(reclaim_, dead_rows_.size());
+  for (std::size_t i = 0; i < reclaimed; ++i) {
+    if (const auto done = log_.remove(dead_rows_[i]); !done) return done;
+  }
+  const SqliteLog::Meta meta{timeline_.anchor(now), records_.last_fence()};
+  if (const auto done = log_.put_meta(meta); !done) return done;
+  if (const auto done = log_.commit(); !done) return done;
+  dead_rows_.erase(dead_rows_.begin(), dead_rows_.begin() + static_cast<std::ptrdiff_t>(reclaimed));
+  reclaim_ = 0;
+  commits_ += 1;
+  return {};
+}
+
+Result<void> DurableLedger::write_change(const Ledger::Change& change) {
+  const std::uint64_t row_before = change.before ? change.before->row : 0;
+  const Record* record = records_.peek(change.key);
+  if (!record && row_before == 0) return {};  // Came and went within this group.
+  if (row_before != 0) dead_rows_.push_back(row_before);
+  if (!record) {
+    const auto row = log_.append(change.key, encode_erased(change.key), std::nullopt);
+    if (!row) return row.error();
+    dead_rows_.push_back(*row);
+    return {};
+  }
+  std::optional<std::string> response;
+  if (record->state == Record::State::Completed) {
+    // A completed record is written once, by the step that completed it, while its answer is here.
+    SEMEL_CHECK(record->response);
+    response = encode_response(*record->response);
+  }
+  const auto row = log_.append(change.key, encode_record(change.key, *record), response);
+  if (!row) return row.error();
+  records_.place(change.key, *row);
+  return {};
+}
+
+Result<ClaimReply> DurableLedger::with_body(const IdempotencyKey& key, Result<ClaimReply> reply) {
+  if (!reply) return reply;
+  auto* completed = std::get_if<Completed>(&*reply);
+  if (!completed || completed->response) return reply;
+  auto response = read_body(key);
+  if (!response) return response.error();
+  completed->response = *std::move(response);
+  return reply;
+}
+
+Result<std::optional<RecordView>> DurableLedger::with_body(
+    Result<std::optional<RecordView>> found) {
+  if (!found || !*found) return found;
+  RecordView& view = **found;
+  if (view.state != RecordView::State::Completed || view.response) return found;
+  auto response = read_body(view.key);
+  if (!response) return response.error();
+  view.response = *std::move(response);
+  return found;
+}
+
+Result<StoredResponsePtr> DurableLedger::read_body(const IdempotencyKey& key) {
+  const Record* record = records_.peek(key);
+  SEMEL_CHECK(record && record->row != 0);
+  const auto bytes = log_.read_response(record->row);
+  if (!bytes) return bytes.error();
+  auto response =
+      *bytes ? decode_response(**bytes) : Result<StoredResponsePtr>(Fault::RecordCorrupt);
+  if (!response) {
+    records_.mark_corrupt(key);
+    return response.error();
+  }
+  records_.warm(key, *response);
+  remember_body(key, *records_.peek(key));
+  return response;
+}
+
+void DurableLedger::remember_body(const IdempotencyKey& key, const Record& record) {
+  const std::size_t bytes = stored_bytes(*record.response) + kWarmOverhead;
+  warm_.push_back({key, record.row, bytes});
+  warm_bytes_ += bytes;
+  while (warm_bytes_ > kWarmBytesMax) {
+    const WarmBody oldest = warm_.front();
+    warm_.pop_front();
+    warm_bytes_ -= oldest.bytes;
+    const Record* standing = records_.peek(oldest.key);
+    if (standing && standing->row == oldest.row) records_.warm(oldest.key, nullptr);
+  }
+}
+
+bool DurableLedger::reclaim(std::size_t rows) {
+  reclaim_ = std::max(reclaim_, std::min(rows, dead_rows_.size()));
+  return reclaim_ < dead_rows_.size();
+}
+
+void DurableLedger::reclaim_all() {
+  reclaim_ = std::numeric_limits<std::size_t>::max();
+  purge_ = true;
+}
+
+Result<void> DurableLedger::tidy() {
+  if (broken_) return Fault::StoreBroken;
+  const auto done = purge_ ? log_.checkpoint_all() : log_.checkpoint_if_due();
+  purge_ = false;
+  if (!done && done.error() != Fault::StoreFull) return note_fault(done.error());
+  return {};
+}
+
+Fault DurableLedger::note_fault(Fault fault) {
+  if (fault == Fault::StoreBroken) broken_ = true;
+  return fault;
+}
+
+void DurableLedger::describe(StoreHealth& health) const {
+  health.up = !broken_;
+  health.store_id = log_.store_id();
+  health.commits = commits_;
+  records_.describe(health);
+}
+
+}  // namespace semel

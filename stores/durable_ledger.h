@@ -1,0 +1,79 @@
+#pragma once
+
+#include <deque>
+#include <string>
+
+#include "stores/file_lock.h"
+#include "stores/ledger.h"
+#include "stores/sqlite_log.h"
+#include "stores/store_timeline.h"
+
+namespace semel {
+
+/// A ledger whose changes become durable in groups. Metadata of every record is in memory; bodies
+/// are there while they are young or asked for, and in the file always.
+///
+/// @thread  One at a time; now() any.
+class DurableLedger {
+ public:
+  /// Opens, locks and reads the file, and settles the claims of a process that is gone, durably.
+  /// @throws StoreError
+  DurableLedger(const std::string& path, const StoreClock& clock);
+
+  [[nodiscard]] Now now() const { return timeline_.now(); }
+  [[nodiscard]] Ledger& records() { return records_; }
+
+  /// Makes all changes since the last commit durable in one transaction. Without any it does
+  /// nothing.
+  /// @faults  Everything is as at the last commit. StoreFull: the next may succeed. StoreBroken:
+  /// none
+  ///          ever will; a re-open tells whether this one reached the disk.
+  [[nodiscard]] Result<void> commit(const Now& now);
+
+  /// Fills in a body that is in the file only.
+  [[nodiscard]] Result<ClaimReply> with_body(const IdempotencyKey& key, Result<ClaimReply> reply);
+  [[nodiscard]] Result<std::optional<RecordView>> with_body(
+      Result<std::optional<RecordView>> found);
+
+  /// The next commit() deletes up to `rows` more rows that nothing refers to.
+  /// @return true if more than that are waiting.
+  bool reclaim(std::size_t rows);
+  /// The next commit() deletes all of them and leaves no trace in the write-ahead log either.
+  void reclaim_all();
+
+  /// Housekeeping of the file itself, once the callers have their answers.
+  [[nodiscard]] Result<void> tidy();
+
+  [[nodiscard]] bool broken() const { return broken_; }
+  void describe(StoreHealth& health) const;
+
+ private:
+  struct WarmBody {
+    IdempotencyKey key;
+    std::uint64_t row = 0;
+    std::size_t bytes = 0;
+  };
+
+  void read_rows(const std::string& path);
+  [[nodiscard]] Result<void> write_transaction(const Now& now);
+  [[nodiscard]] Result<void> write_change(const Ledger::Change& change);
+  [[nodiscard]] Result<StoredResponsePtr> read_body(const IdempotencyKey& key);
+  void remember_body(const IdempotencyKey& key, const Record& record);
+  [[nodiscard]] Fault note_fault(Fault fault);
+
+  FileLock lock_;
+  SqliteLog log_;
+  StoreTimeline timeline_;
+  Ledger records_;
+  /// Rows that nothing refers to. Deleted from the front only: of one key, an older row never
+  /// outlives the younger one that overruled it, or a re-open would bring it back.
+  std::deque<std::uint64_t> dead_rows_;
+  std::size_t reclaim_ = 0;
+  bool purge_ = false;
+  std::deque<WarmBody> warm_;
+  std::size_t warm_bytes_ = 0;
+  std::uint64_t commits_ = 0;
+  bool broken_ = false;
+};
+
+}  // namespace semel

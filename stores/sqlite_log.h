@@ -1,0 +1,73 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/claim.h"
+#include "core/result.h"
+#include "stores/store_timeline.h"
+
+namespace semel {
+
+/// An append-only table of log entries in one SQLite file, opened for this process alone: WAL,
+/// synchronous=FULL, locking_mode=EXCLUSIVE. Knows transactions and rows, not what they mean.
+///
+/// @faults  StoreFull: no space; the transaction is to be rolled back, the next may succeed.
+///          StoreBroken: anything else; whether the transaction is durable only a re-open can tell.
+/// @thread  One at a time.
+/// @source  docs/record-format.md; docs/adr/0003-sqlite-append-log.md.
+class SqliteLog {
+ public:
+  /// What the single row of `meta` holds beside the store's name.
+  struct Meta {
+    TimeAnchor anchor;
+    Fence fence;  ///< The highest ever given: rows that showed it may be gone.
+  };
+  struct Row {
+    std::uint64_t seq = 0;
+    std::string_view key;    ///< 32 bytes, unless the file is damaged.
+    std::string_view entry;  ///< @owns Valid until the visitor returns.
+  };
+
+  /// Makes the file and its schema. @return false if a store is there already: it was left
+  /// untouched.
+  /// @throws StoreError
+  static bool create(const std::string& path, const std::string& store_id, const Meta& meta);
+
+  /// @throws StoreError for a file that is missing, is no store, or has another schema version.
+  explicit SqliteLog(const std::string& path);
+  ~SqliteLog();
+  SqliteLog(const SqliteLog&) = delete;
+  SqliteLog& operator=(const SqliteLog&) = delete;
+
+  [[nodiscard]] const std::string& store_id() const;
+  [[nodiscard]] const Meta& meta_at_open() const;
+  /// Every row in the order of its writing.
+  [[nodiscard]] Result<void> read_all(const std::function<void(const Row&)>& visit);
+  /// The response beside an entry; absent if the row has none or is gone.
+  [[nodiscard]] Result<std::optional<std::string>> read_response(std::uint64_t seq);
+
+  [[nodiscard]] Result<void> begin();
+  /// @return the new row's number, greater than every one before.
+  [[nodiscard]] Result<std::uint64_t> append(const IdempotencyKey& key, std::string_view entry,
+                                             std::optional<std::string_view> response);
+  [[nodiscard]] Result<void> remove(std::uint64_t seq);
+  [[nodiscard]] Result<void> put_meta(const Meta& meta);
+  /// Returns once the transaction is on the disk.
+  [[nodiscard]] Result<void> commit();
+  void rollback();
+
+  /// Copies the write-ahead log into the file once it has grown; cheap when it has not.
+  [[nodiscard]] Result<void> checkpoint_if_due();
+  /// Copies all of it and cuts it to nothing, so that what was erased is in neither file.
+  [[nodiscard]] Result<void> checkpoint_all();
+
+ private:
+  struct Connection;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace semel

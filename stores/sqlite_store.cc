@@ -1,0 +1,201 @@
+// The store of one machine: callers queue their step, one thread runs a group of steps on the
+// ledger, commits once, and wakes each worker once. What a step does is the ledger's business.
+#include "stores/sqlite_store.h"
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <filesystem>
+#include <optional>
+#include <random>
+#include <utility>
+
+namespace semel {
+
+template <class T, class Step>
+class SqliteStore::Call final : public WaitingCall {
+ public:
+  Call(Executor executor, SqliteStore& store, Step step)
+      : WaitingCall(std::move(executor)), store_(store), step_(std::move(step)) {}
+
+  void run() override { reply_ = step_(*store_.ledger_, std::as_const(store_.group_now_)); }
+  void fail(Fault fault) override { reply_ = fault; }
+  Result<T> take_reply() {
+    if (timed_out()) return Fault::StoreTimeout;
+    return std::move(reply_);
+  }
+
+ private:
+  SqliteStore& store_;
+  Step step_;
+  Result<T> reply_ = Fault::StoreUnreachable;
+};
+
+template <class T, class Step>
+Task<Result<T>> SqliteStore::ask(Step step) {
+  const Executor executor = co_await asio::this_coro::executor;
+  auto call = std::make_shared<Call<T, Step>>(executor, *this, std::move(step));
+  auto enqueue = [this, &call](auto handler) {
+    call->on_settled(std::move(handler));
+    queue_.push(call);
+  };
+  co_await asio::async_initiate<const asio::use_awaitable_t<Executor>, void()>(enqueue, kAwait);
+  co_return call->take_reply();
+}
+
+SqliteStore::SqliteStore(const SqliteOptions& options, const StoreClock& clock)
+    : ledger_(std::make_unique<DurableLedger>(options.path, clock)),
+      queue_(options.deadline),
+      writer_([this] { write(); }) {}
+
+SqliteStore::~SqliteStore() { close(); }
+
+void SqliteStore::close() {
+  queue_.close();
+  if (writer_.joinable()) writer_.join();
+}
+
+std::string SqliteStore::create(const SqliteOptions& options, const StoreClock& clock) {
+  std::optional<FileLock> lock;
+  if (std::filesystem::exists(options.path)) lock.emplace(options.path);
+  std::random_device device;
+  Random128<struct StoreIdTag> id;
+  for (auto& byte : id.bytes) byte = static_cast<std::uint8_t>(device());
+  SqliteLog::Meta meta;
+  meta.anchor.boot_id = current_boot_id();
+  meta.anchor.boot = clock.boot();
+  meta.anchor.store = clock.wall().time_since_epoch();
+  if (!SqliteLog::create(options.path, to_hex(id), meta)) {
+    return options.path + " is a store already: it was left as it is";
+  }
+  return "created " + options.path + ", store " + to_hex(id);
+}
+
+void SqliteStore::write() {
+  for (;;) {
+    const CallGroup group = queue_.take();
+    if (group.empty()) break;
+    carry_out(group);
+    queue_.answer(group);
+    // A failure is remembered by the ledger and told to the next group.
+    static_cast<void>(ledger_->tidy());
+  }
+}
+
+void SqliteStore::carry_out(const CallGroup& group) {
+  const auto done = commit_together(group);
+  if (done || done.error() != Fault::StoreFull || group.size() == 1) return;
+  // One body that does not fit must not refuse its neighbours: each on its own.
+  for (const auto& call : group) {
+    const CallGroup alone{call};
+    static_cast<void>(commit_together(alone));
+  }
+}
+
+Result<void> SqliteStore::commit_together(const CallGroup& group) {
+  group_now_ = ledger_->now();
+  for (const auto& call : group) {
+    if (ledger_->broken()) {
+      call->fail(Fault::StoreBroken);
+    } else {
+      call->run();
+    }
+  }
+  const auto done = ledger_->commit(group_now_);
+  if (!done) {
+    for (const auto& call : group) call->fail(done.error());
+  }
+  return done;
+}
+
+Task<Result<ClaimReply>> SqliteStore::claim(ClaimRequest request) {
+  const StoreTime latest = later(ledger_->now().time, request.not_after);
+  auto step = [request = std::move(request), latest](DurableLedger& ledger,
+                                                     const Now& now) -> Result<ClaimReply> {
+    if (now.time > latest) return Fault::StoreUnreachable;
+    return ledger.with_body(request.key, ledger.records().claim(request, now));
+  };
+  return ask<ClaimReply>(std::move(step));
+}
+
+Task<Result<ClaimReply>> SqliteStore::supersede(ClaimRequest request, Attempt abandoned) {
+  const StoreTime latest = later(ledger_->now().time, request.not_after);
+  auto step = [request = std::move(request), abandoned, latest](
+                  DurableLedger& ledger, const Now& now) -> Result<ClaimReply> {
+    if (now.time > latest) return Fault::StoreUnreachable;
+    return ledger.with_body(request.key, ledger.records().supersede(request, abandoned, now));
+  };
+  return ask<ClaimReply>(std::move(step));
+}
+
+Task<Result<WriteReply>> SqliteStore::record(Attempt attempt, StoredResponsePtr response) {
+  return ask<WriteReply>([attempt, response](DurableLedger& ledger, const Now& now) {
+    return ledger.records().record(attempt, response, now);
+  });
+}
+
+Task<Result<WriteReply>> SqliteStore::release(Attempt attempt) {
+  return ask<WriteReply>([attempt](DurableLedger& ledger, const Now& now) {
+    return ledger.records().release(attempt, now);
+  });
+}
+
+Task<Result<WriteReply>> SqliteStore::mark_indeterminate(
+    Attempt attempt, IndeterminateReason reason, std::optional<std::uint16_t> upstream_status) {
+  return ask<WriteReply>([attempt, reason, upstream_status](DurableLedger& ledger, const Now& now) {
+    return ledger.records().mark_indeterminate(attempt, reason, upstream_status, now);
+  });
+}
+
+Task<Result<std::optional<RecordView>>> SqliteStore::find(IdempotencyKey key) {
+  return ask<std::optional<RecordView>>([key](DurableLedger& ledger, const Now& now) {
+    return ledger.with_body(ledger.records().find(key, now));
+  });
+}
+
+Task<Result<std::optional<RecordView>>> SqliteStore::find(Reference reference) {
+  return ask<std::optional<RecordView>>([reference](DurableLedger& ledger, const Now& now) {
+    return ledger.with_body(ledger.records().find(reference, now));
+  });
+}
+
+Task<Result<RecordPage>> SqliteStore::list(ListFilter filter) {
+  return ask<RecordPage>([filter = std::move(filter)](DurableLedger& ledger, const Now& now) {
+    return Result<RecordPage>(ledger.records().list(filter, now));
+  });
+}
+
+Task<Result<ResolveReply>> SqliteStore::resolve(Reference reference, Resolution resolution) {
+  return ask<ResolveReply>([reference, resolution](DurableLedger& ledger, const Now& now) {
+    return ledger.records().resolve(reference, resolution, now);
+  });
+}
+
+Task<Result<std::size_t>> SqliteStore::forget(std::string tenant) {
+  return ask<std::size_t>([tenant = std::move(tenant)](DurableLedger& ledger, const Now& now) {
+    const std::size_t forgotten = ledger.records().forget(tenant, now);
+    ledger.reclaim_all();
+    return Result<std::size_t>(forgotten);
+  });
+}
+
+Task<Result<SweepReport>> SqliteStore::sweep(std::size_t limit) {
+  return ask<SweepReport>([limit](DurableLedger& ledger, const Now& now) {
+    SweepReport report = ledger.records().sweep(limit, now);
+    if (ledger.reclaim(limit)) report.more = true;
+    return Result<SweepReport>(report);
+  });
+}
+
+Task<StoreHealth> SqliteStore::health() {
+  auto described = co_await ask<StoreHealth>([](DurableLedger& ledger, const Now&) {
+    StoreHealth health;
+    ledger.describe(health);
+    return Result<StoreHealth>(std::move(health));
+  });
+  StoreHealth health;
+  if (described) health = *std::move(described);
+  health.durability = "fsync per group";
+  co_return health;
+}
+
+}  // namespace semel

@@ -1,0 +1,26 @@
+#include "tests/stores/conformance.h"
+
+#include "stores/open.h"
+
+namespace semel::testing {
+namespace {
+
+std::unique_ptr<Store> make_memory(const StoreClock& clock, const std::string&) {
+  return open_store(MemoryOptions{}, clock);
+}
+
+std::unique_ptr<Store> make_sqlite(const StoreClock& clock, const std::string& folder) {
+  SqliteOptions options;
+  options.path = folder + "/semel.db";
+  options.deadline = 30s;
+  static_cast<void>(init_store(options));
+  return open_store(options, clock);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance,
+                         ::testing::Values(StoreMaker{"memory", make_memory},
+                                           StoreMaker{"sqlite", make_sqlite}),
+                         maker_name);
+
+}  // namespace
+}  // namespace semel::testing
