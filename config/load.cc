@@ -37,8 +37,9 @@ Environment process_environment() {
 Config load_file(const std::string& path, const Environment& environment) {
   std::ifstream stream(path, std::ios::binary);
   std::ostringstream text;
-  // A folder opens, and fails at the first read.
-  if (!stream || !(text << stream.rdbuf()) || stream.bad()) {
+  // A folder opens, and fails at the first read; an empty file has nothing to copy.
+  if (stream.peek() != std::ifstream::traits_type::eof()) text << stream.rdbuf();
+  if (!stream.is_open() || stream.bad() || text.fail()) {
     throw ConfigError(path + ":1:1: cannot be read; name a configuration file that exists");
   }
   return load_text(text.str(), path, environment);

@@ -133,7 +133,7 @@ constexpr Key kForwardKeyKeys[] = {
 
 constexpr Key kRetryKeys[] = {
     {"attempts", R"("$ref": "#/$defs/integer")", "In all, the first included. Default: 3."},
-    {"backoff", kDuration, "Before the second; doubles then. Default: 100ms."},
+    {"backoff", kDuration, "Before the second attempt. Default: 100ms."},
     {"budget", R"("$ref": "#/$defs/percentage")",
      "Retries as a share of the route's recent requests. Default: 20%."},
     {"on",

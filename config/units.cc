@@ -66,6 +66,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
 }
 
 std::string to_text(std::chrono::milliseconds duration) {
+  if (duration == std::chrono::hours(24)) return "24h";  // As people say it.
   return shortest(static_cast<std::uint64_t>(duration.count()), kDurationUnits, "0s");
 }
 

@@ -18,10 +18,10 @@ namespace semel::config {
 /// `512B 64KiB 1MiB 2GiB`. Absent for anything else and for more than 1 TiB.
 [[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text);
 
-/// The shortest spelling that parse_duration reads back: `24h`, `1500ms`.
+/// A short spelling that parse_duration reads back: `24h`, `1500ms`.
 [[nodiscard]] std::string to_text(std::chrono::milliseconds duration);
 
-/// The shortest spelling that parse_size reads back.
+/// The shortest spelling that parse_size reads back: `64KiB`.
 [[nodiscard]] std::string size_text(std::uint64_t bytes);
 
 }  // namespace semel::config

@@ -191,7 +191,9 @@ YamlNode read_yaml(std::string_view text, const std::string& file, const Environ
     }
     return root;
   } catch (const YAML::Exception& error) {
-    fail_at(file, place_of(error.mark), "this is not YAML (" + error.msg + "); correct the syntax");
+    fail_at(
+        file, place_of(error.mark),
+        "this is not YAML (" + error.msg + "); quote texts that hold any of { } [ ] , # or \": \"");
   }
 }
 
