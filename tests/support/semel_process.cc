@@ -1,0 +1,143 @@
+#include "tests/support/semel_process.h"
+
+#include <signal.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+
+namespace semel::testing {
+namespace {
+
+/// `{a="b",c="d"}` without the braces. Values of the tests hold no escaped quotes.
+std::map<std::string, std::string> parse_labels(std::string_view text) {
+  std::map<std::string, std::string> labels;
+  while (!text.empty()) {
+    const std::size_t equals = text.find("=\"");
+    const std::size_t end = text.find('"', equals + 2);
+    if (equals == std::string_view::npos || end == std::string_view::npos) break;
+    labels.emplace(text.substr(0, equals), text.substr(equals + 2, end - equals - 2));
+    text.remove_prefix(std::min(text.size(), end + 2));
+  }
+  return labels;
+}
+
+}  // namespace
+
+std::vector<Sample> parse_metrics(std::string_view text) {
+  std::vector<Sample> samples;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t space = line.rfind(' ');
+    if (line.empty() || line[0] == '#' || space == std::string::npos) continue;
+    const std::string series = line.substr(0, space);
+    const std::size_t brace = series.find('{');
+    Sample sample{series.substr(0, brace), {}, std::strtod(line.c_str() + space, nullptr)};
+    if (brace != std::string::npos) {
+      sample.labels =
+          parse_labels(std::string_view(series).substr(brace + 1, series.size() - brace - 2));
+    }
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+SemelProcess::SemelProcess(SemelOptions options)
+    : options_(std::move(options)), port_(free_port()), metrics_port_(free_port()) {
+  write_file(config_file(), config_text());
+  if (options_.store == StoreKind::Sqlite) {
+    const Finished init = run({options_.binary, "store", "init", config_file()});
+    if (!init.exit || init.exit->code != 0) {
+      throw std::runtime_error("semel store init failed:\n" + init.out + init.err);
+    }
+  }
+}
+
+std::string SemelProcess::store_file() const {
+  if (options_.store_folder.empty()) return folder_.file("semel.db");
+  return options_.store_folder + "/semel.db";
+}
+
+std::string SemelProcess::config_text() const {
+  const std::string store = options_.store == StoreKind::Memory
+                                ? "memory: {allow_volatile: true" + options_.memory_limits + "}"
+                                : "sqlite: {path: \"" + store_file() + "\"}";
+  return "version: 1\n"
+         "listen: {address: \"127.0.0.1:" +
+         std::to_string(port_) +
+         "\"}\n"
+         "metrics: {address: \"127.0.0.1:" +
+         std::to_string(metrics_port_) +
+         "\"}\n"
+         "state_dir: \"" +
+         folder_.file("state") +
+         "\"\n"
+         "store:\n  " +
+         store + "\n" + options_.yaml;
+}
+
+void SemelProcess::start() {
+  process_.reset();
+  process_ = std::make_unique<Process>(Process::Command{{options_.binary, "serve", config_file()},
+                                                        options_.environment,
+                                                        folder_.file("stdout"),
+                                                        folder_.file("stderr")});
+  const bool ready =
+      eventually([this] { return !process_->is_running() || is_ready(); }, milliseconds{20'000});
+  if (!ready || !process_->is_running()) {
+    throw std::runtime_error("semel serve is not ready:\n" + stderr_text());
+  }
+}
+
+bool SemelProcess::is_ready() const {
+  HttpClient probe(metrics_port_, milliseconds{2'000});
+  return probe.is_connected() && probe.exchange({"GET", "/readyz", {}, {}}).status == 200;
+}
+
+void SemelProcess::restart() {
+  sigterm();
+  wait();
+  start();
+}
+
+void SemelProcess::kill9() {
+  process_->kill(SIGKILL);
+  wait();
+}
+
+void SemelProcess::sigterm() { process_->kill(SIGTERM); }
+
+std::optional<Exit> SemelProcess::wait(milliseconds patience) {
+  return process_->wait(Deadline(patience));
+}
+
+std::vector<Json> SemelProcess::access_log() const {
+  std::vector<Json> parsed;
+  std::istringstream lines(stdout_text());
+  for (std::string line; std::getline(lines, line) && !lines.eof();) {
+    if (line.starts_with('{')) parsed.push_back(Json::parse(line));
+  }
+  return parsed;
+}
+
+std::vector<Json> SemelProcess::access_log(std::size_t lines) const {
+  // The answer may reach the client before its line reaches the file.
+  static_cast<void>(eventually([&] { return access_log().size() >= lines; }));
+  return access_log();
+}
+
+double SemelProcess::metric(std::string_view name,
+                            const std::map<std::string, std::string>& labels) const {
+  double sum = 0;
+  for (const Sample& sample : parse_metrics(fetch(metrics_port_, "/metrics").body)) {
+    bool matches = sample.name == name;
+    for (const auto& [label, value] : labels) {
+      const auto found = sample.labels.find(label);
+      matches = matches && found != sample.labels.end() && found->second == value;
+    }
+    if (matches) sum += sample.value;
+  }
+  return sum;
+}
+
+}  // namespace semel::testing
