@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdlib>
+#include <future>
+#include <string>
+#include <utility>
+
+#include "tests/support/scripted_upstream.h"
+#include "tests/support/scripts.h"
+#include "tests/support/semel_process.h"
+
+namespace semel::testing {
+
+/// The program under test: of this build, or the one that SEMEL_BINARY names.
+inline std::string semel_binary() {
+  const char* chosen = std::getenv("SEMEL_BINARY");
+  return chosen != nullptr ? chosen : SEMEL_BINARY_DIR "/semel";
+}
+
+/// The key of every tool route of these tests.
+inline constexpr char kToolKey[] = R"(
+    key:
+      tenant: {header: X-Tenant-Id}
+      run: {header: X-Run-Id}
+      fields: [/flight, /seats, /name]
+)";
+
+/// One tool of each policy. `/tools/brief` is `/tools/book` with little patience.
+inline std::string tool_routes() {
+  const std::string key = kToolKey;
+  return R"(
+routes:
+  - name: book
+    match: {methods: [POST], path: /tools/book}
+    upstream: tool
+    policy: EFFECTFUL
+    timeout: 10s)" +
+         key + R"(
+  - name: brief
+    match: {methods: [POST], path: /tools/brief}
+    upstream: tool
+    policy: EFFECTFUL
+    timeout: 700ms
+    stream_timeout: 700ms)" +
+         key + R"(
+  - name: seat
+    match: {methods: [POST, PUT], path: /tools/seat}
+    upstream: tool
+    policy: IDEMPOTENT
+    timeout: 2s
+    retry: {attempts: 3, backoff: 10ms, budget: 100%})" +
+         key + R"(
+  - name: fare
+    match: {methods: [GET, HEAD, POST], path: /tools/fare}
+    upstream: tool
+    policy: READ_ONLY
+    timeout: 2s
+    retry: {attempts: 3, backoff: 10ms, budget: 100%}
+  - name: plain
+    match: {path: /files/*}
+    upstream: tool
+)";
+}
+
+/// What a test wants to be different from a tool, its routes and the memory store.
+struct GatewayOptions {
+  StoreKind store = StoreKind::Memory;
+  std::string memory_limits = {};  ///< `, max_records: 2`.
+  std::string store_folder = {};
+  std::string routes = tool_routes();
+  std::string more = {};            ///< Further top-level YAML, `limits: ...`.
+  std::string upstream_more = {};   ///< Further lines of the upstream, indented by four.
+  std::uint16_t upstream_port = 0;  ///< 0: the scripted upstream's.
+  std::vector<std::string> environment = {};
+};
+
+/// Two seats for Zoe, as every test books them.
+inline constexpr char kBooking[] =
+    R"({"request_id":"r-1","flight":"BA117","seats":2,"name":"Zoe"})";
+
+/// Semel before one scripted tool.
+class Gateway {
+ public:
+  explicit Gateway(const GatewayOptions& options = {}) : semel(process_options(options, upstream)) {
+    semel.start();
+  }
+
+  ScriptedUpstream upstream;
+  SemelProcess semel;
+
+  [[nodiscard]] Response call(const Request& request) const {
+    return testing::call(semel.port(), request);
+  }
+  /// A call of acme's run 7 with a JSON body.
+  [[nodiscard]] Response call_tool(const std::string& path, std::string body = kBooking,
+                                   HeaderLines more = {}) const {
+    return call(tool_request(path, std::move(body), std::move(more)));
+  }
+  [[nodiscard]] Response book(std::string body = kBooking, HeaderLines more = {}) const {
+    return call_tool("/tools/book", std::move(body), std::move(more));
+  }
+  /// The same beside the test, which goes on.
+  [[nodiscard]] std::future<Response> begin(const std::string& path,
+                                            std::string body = kBooking) const {
+    return std::async(std::launch::async, [this, path, body] { return call_tool(path, body); });
+  }
+
+  [[nodiscard]] static Request tool_request(const std::string& path, std::string body = kBooking,
+                                            HeaderLines more = {}) {
+    HeaderLines lines = {{"Content-Type", "application/json"}};
+    for (const auto& [name, value] : {HeaderLine{"X-Tenant-Id", "acme"}, {"X-Run-Id", "run-7"}}) {
+      if (values_of(more, name).empty()) lines.emplace_back(name, value);
+    }
+    if (!values_of(more, "Content-Type").empty()) lines.erase(lines.begin());
+    lines.insert(lines.end(), more.begin(), more.end());
+    return {"POST", path, lines, std::move(body)};
+  }
+
+ private:
+  static SemelOptions process_options(const GatewayOptions& options,
+                                      const ScriptedUpstream& upstream) {
+    const std::uint16_t port = options.upstream_port != 0 ? options.upstream_port : upstream.port();
+    SemelOptions process;
+    process.binary = semel_binary();
+    process.store = options.store;
+    process.memory_limits = options.memory_limits;
+    process.store_folder = options.store_folder;
+    process.environment = options.environment;
+    process.yaml =
+        "upstreams:\n  tool:\n    endpoints: [\"http://127.0.0.1:" + std::to_string(port) +
+        "\"]\n" + options.upstream_more + options.more + options.routes;
+    return process;
+  }
+};
+
+}  // namespace semel::testing

@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include "tests/e2e/gateway.h"
+#include "tests/e2e/problems.h"
+
+namespace semel::testing {
+namespace {
+
+Script answers_when_let_go() {
+  return [](Turn& turn) {
+    turn.commit();
+    turn.wait_until_let_go();
+    turn.send(response_text(200, "{}"));
+  };
+}
+
+TEST(Overload, AConnectionTooManyIsTurnedAwayEarlyAndTheOthersGoOn) {
+  GatewayOptions options;
+  options.more = "workers: 1\nlimits: {connections: 4}\n";
+  Gateway gateway(options);
+  gateway.upstream.script(answers_when_let_go());
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.push_back(std::make_unique<HttpClient>(gateway.semel.port()));
+    clients.back()->send(
+        Gateway::tool_request("/tools/book", kBooking, {{"X-Run-Id", std::to_string(i)}}));
+  }
+  ASSERT_TRUE(gateway.upstream.sees_requests(4));
+  HttpClient surplus(gateway.semel.port());
+  surplus.send(Gateway::tool_request("/tools/book"));
+  const Response refused = surplus.read();
+  expect_problem(refused, "overloaded");
+  EXPECT_EQ(gateway.upstream.requests(), 4);
+  gateway.upstream.let_go();
+  for (const auto& client : clients) EXPECT_EQ(client->read().status, 200);
+  clients.clear();
+  EXPECT_TRUE(eventually([&] { return gateway.book().status == 200; })) << "there is room again";
+}
+
+TEST(Overload, BodiesThatWouldFillTheMemoryAreRefusedBeforeAnyClaim) {
+  GatewayOptions options;
+  options.more = "workers: 1\nlimits: {buffered_bytes: 1MiB}\n";
+  Gateway gateway(options);
+  gateway.upstream.script(answers_when_let_go());
+  const std::string large =
+      R"({"flight":"BA117","seats":2,"name":")" + std::string(400'000, 'x') + "\"}";
+  std::vector<std::future<Response>> calls;
+  for (int i = 0; i < 6; ++i) {
+    calls.push_back(std::async(std::launch::async, [&gateway, &large, i] {
+      return gateway.book(large, {{"X-Run-Id", std::to_string(i)}});
+    }));
+  }
+  ASSERT_TRUE(gateway.upstream.sees_requests(1));
+  int refused = 0;
+  const Response surplus = gateway.book(large, {{"X-Run-Id", "surplus"}});
+  if (surplus.status == 503) ++refused;
+  gateway.upstream.let_go();
+  for (std::future<Response>& pending : calls) {
+    const Response response = pending.get();
+    if (response.status == 200) continue;
+    expect_problem(response, "overloaded");
+    ++refused;
+  }
+  EXPECT_GE(refused, 1);
+  EXPECT_LE(gateway.upstream.requests(), 7 - refused);
+  EXPECT_EQ(gateway.book().status, 200) << "there is room again";
+}
+
+}  // namespace
+}  // namespace semel::testing

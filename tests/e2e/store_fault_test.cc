@@ -1,0 +1,160 @@
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "tests/e2e/gateway.h"
+#include "tests/e2e/problems.h"
+
+namespace semel::testing {
+namespace {
+
+/// A file system of two MiB. `is_mounted` is false where the kernel does not permit one.
+class SmallDisk {
+ public:
+  SmallDisk() {
+    is_mounted_ = ::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=2m") == 0;
+    if (!is_mounted_) why_not_ = std::strerror(errno);
+  }
+  ~SmallDisk() {
+    if (is_mounted_) ::umount2(folder_.path().c_str(), MNT_DETACH);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+  [[nodiscard]] bool is_mounted() const { return is_mounted_; }
+  [[nodiscard]] const std::string& why_not() const { return why_not_; }
+  [[nodiscard]] std::string path() const { return folder_.path().string(); }
+
+  /// Takes all the room that is left.
+  void fill() const {
+    std::ofstream ballast(folder_.file("ballast"), std::ios::binary | std::ios::app);
+    const std::string piece(1024, 'x');
+    while (ballast.write(piece.data(), static_cast<std::streamsize>(piece.size())).flush()) {
+    }
+  }
+  void make_room() const { std::filesystem::remove(folder_.file("ballast")); }
+
+ private:
+  TempFolder folder_;
+  bool is_mounted_ = false;
+  std::string why_not_;
+};
+
+/// The library that lets calls of the disk fail (support/preload), and the file that says which.
+class FaultyDisk {
+ public:
+  [[nodiscard]] std::vector<std::string> environment() const {
+    return {"LD_PRELOAD=" SEMEL_BINARY_DIR "/libsemel_faulty_disk.so",
+            "SEMEL_FAULTY_DISK=" + folder_.file("plan")};
+  }
+  void fail(const std::string& plan) const { write_file(folder_.file("plan"), plan); }
+  void heal() const { fail(""); }
+
+ private:
+  TempFolder folder_;
+};
+
+/// Expects what spec 8 and 9 say while the store cannot write: no keyed call reaches the tool.
+void expect_store_down(Gateway& gateway) {
+  const int before = gateway.upstream.requests();
+  for (const char* path : {"/tools/book", "/tools/seat"}) {
+    SCOPED_TRACE(path);
+    const Response refused = gateway.call_tool(path, kBooking, {{"X-Run-Id", "while down"}});
+    expect_problem(refused, "store-unavailable");
+    EXPECT_EQ(Json::parse(refused.body)["dispatched"].text(), "false");
+  }
+  EXPECT_EQ(gateway.upstream.requests(), before);
+  EXPECT_EQ(gateway.call_tool("/tools/fare").status, 200) << "READ_ONLY goes on";
+  EXPECT_EQ(gateway.call_tool("/files/a").status, 200) << "and so do plain routes";
+  EXPECT_EQ(gateway.upstream.requests(), before + 2);
+}
+
+TEST(StoreFault, AFullDiskRefusesKeyedCallsAndHealsOnceThereIsRoom) {
+  const SmallDisk disk;
+  if (!disk.is_mounted()) GTEST_SKIP() << "no tmpfs may be mounted here: " << disk.why_not();
+  Gateway gateway({.store = StoreKind::Sqlite, .store_folder = disk.path()});
+  EXPECT_EQ(gateway.book().status, 200);
+  disk.fill();
+  // What the database had in reserve is used up by a few calls more.
+  ASSERT_TRUE(eventually([&, run = 0]() mutable {
+    const HeaderLines lines = {{"X-Run-Id", "fill-" + std::to_string(++run)}};
+    return gateway.book(kBooking, lines).status == 503;
+  }));
+  expect_store_down(gateway);
+  EXPECT_EQ(gateway.book().header("Idempotent-Replayed"), "true") << "what is known is replayed";
+  disk.make_room();
+  EXPECT_TRUE(eventually([&] {
+    return gateway.book(kBooking, {{"X-Run-Id", "while down"}}).status == 200;
+  })) << "freeing space heals";
+  EXPECT_EQ(gateway.book(kBooking, {{"X-Run-Id", "while down"}}).header("Idempotency-Status"),
+            "replayed");
+}
+
+TEST(StoreFault, AFailedWriteKeepsTheStoreDownUntilARestart) {
+  for (const char* plan : {"fdatasync EIO\nfsync EIO\n", "pwrite EIO\n"}) {
+    SCOPED_TRACE(plan);
+    const FaultyDisk disk;
+    Gateway gateway({.store = StoreKind::Sqlite, .environment = disk.environment()});
+    const Response first = gateway.book();
+    EXPECT_EQ(first.status, 200);
+    disk.fail(plan);
+    expect_store_down(gateway);
+    disk.heal();
+    expect_store_down(gateway);
+    EXPECT_GE(gateway.semel.metric("semel_store_errors_total"), 1);
+    gateway.semel.kill9();
+    gateway.semel.start();
+    EXPECT_EQ(gateway.book().header("Idempotent-Replayed"), "true");
+    EXPECT_EQ(gateway.book(kBooking, {{"X-Run-Id", "after"}}).header("Idempotency-Status"),
+              "executed");
+  }
+}
+
+TEST(StoreFault, ADiskThatIsFullForTheDatabaseOnlyHealsByItself) {
+  const FaultyDisk disk;
+  Gateway gateway({.store = StoreKind::Sqlite, .environment = disk.environment()});
+  EXPECT_EQ(gateway.book().status, 200);
+  disk.fail("pwrite ENOSPC\n");
+  expect_store_down(gateway);
+  disk.heal();
+  EXPECT_TRUE(
+      eventually([&] { return gateway.book(kBooking, {{"X-Run-Id", "healed"}}).status == 200; }));
+}
+
+TEST(StoreFault, AnEffectWhoseRecordCannotBeWrittenIsToldAndNeverRunsAgain) {
+  const FaultyDisk disk;
+  Gateway gateway({.store = StoreKind::Sqlite, .environment = disk.environment()});
+  gateway.upstream.script([&disk](Turn& turn) {
+    turn.commit();
+    disk.fail("fdatasync EIO\nfsync EIO\npwrite EIO\n");
+    turn.send(response_text(201, R"({"id":"b-1"})"));
+  });
+  const Response first = gateway.book();
+  EXPECT_EQ(first.status, 201) << "the answer is relayed";
+  EXPECT_EQ(first.header("Idempotency-Status"), "unrecorded");
+  EXPECT_NE(gateway.book().status, 201);
+  disk.heal();
+  gateway.semel.kill9();
+  gateway.semel.start();
+  const Response later = gateway.book();
+  EXPECT_TRUE(later.status == 409 || later.header("Idempotent-Replayed") == "true") << later.status;
+  EXPECT_EQ(gateway.upstream.effects(), 1);
+}
+
+TEST(StoreFault, AFullMemoryStoreRefusesNewKeysAndForgetsNone) {
+  Gateway gateway({.memory_limits = ", max_records: 3"});
+  const auto book = [&](int run) {
+    return gateway.book(kBooking, {{"X-Run-Id", std::to_string(run)}});
+  };
+  for (int run = 1; run <= 3; ++run) EXPECT_EQ(book(run).status, 200);
+  expect_problem(book(4), "store-unavailable");
+  for (int run = 1; run <= 3; ++run) EXPECT_EQ(book(run).header("Idempotent-Replayed"), "true");
+  EXPECT_EQ(gateway.call_tool("/tools/fare").status, 200);
+  EXPECT_EQ(gateway.upstream.effects(), 4) << "three bookings and one look at the fares";
+}
+
+}  // namespace
+}  // namespace semel::testing
