@@ -146,6 +146,20 @@ TEST(Collapse, FollowersOfARelayedServerErrorShareIt) {
   EXPECT_EQ(gateway.upstream.requests(), 1);
 }
 
+TEST(Collapse, FollowersOfARefusalOfTheToolShareItAndNoneIsPromoted) {
+  Gateway gateway;
+  gateway.upstream.script(commits_and_answers_when_let_go(422));
+  std::future<Response> leader = gateway.begin("/tools/book");
+  ASSERT_TRUE(gateway.upstream.sees_requests(1));
+  std::future<Response> follower = gateway.begin("/tools/book");
+  ASSERT_TRUE(
+      eventually([&] { return gateway.semel.metric("semel_in_flight_collisions_total") >= 1; }));
+  gateway.upstream.let_go();
+  EXPECT_EQ(leader.get().status, 422);
+  EXPECT_EQ(follower.get().status, 422);
+  EXPECT_EQ(gateway.upstream.requests(), 1);
+}
+
 TEST(Collapse, AFollowerThatGoesAwayLeavesTheOthersWaiting) {
   Gateway gateway;
   gateway.upstream.script(commits_and_answers_when_let_go(201));

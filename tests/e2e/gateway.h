@@ -67,6 +67,7 @@ struct GatewayOptions {
   StoreKind store = StoreKind::Memory;
   std::string memory_limits = {};  ///< `, max_records: 2`.
   std::string store_folder = {};
+  std::string listen_more = {};  ///< `, authorities: [gateway.test]`.
   std::string routes = tool_routes();
   std::string more = {};            ///< Further top-level YAML, `limits: ...`.
   std::string upstream_more = {};   ///< Further lines of the upstream, indented by four.
@@ -125,6 +126,7 @@ class Gateway {
     process.store = options.store;
     process.memory_limits = options.memory_limits;
     process.store_folder = options.store_folder;
+    process.listen_more = options.listen_more;
     process.environment = options.environment;
     process.yaml =
         "upstreams:\n  tool:\n    endpoints: [\"http://127.0.0.1:" + std::to_string(port) +

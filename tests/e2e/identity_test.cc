@@ -233,6 +233,20 @@ TEST(Identity, AChunkedBodyIsTheSameCallAsOneWithALengthAndGoesUpstreamWithALeng
   EXPECT_EQ(gateway.book(kBody).header("Idempotency-Status"), "replayed");
 }
 
+TEST(Identity, AnAbsoluteTargetIsTakenOnlyForAnAuthorityThatIsOurs) {
+  GatewayOptions options = before_a_wildcard();
+  options.listen_more = ", authorities: [gateway.test]";
+  Gateway gateway(options);
+  const auto status_of = [&](const std::string& target) {
+    return call_raw(gateway.semel.port(), raw("POST " + target + " HTTP/1.1")).status;
+  };
+  EXPECT_EQ(status_of("http://gateway.test/tools/book"), 200);
+  EXPECT_EQ(gateway.upstream.last_received().target, "/tools/book");
+  EXPECT_EQ(status_of("http://other.test/tools/book"), 400);
+  EXPECT_EQ(status_of("http://gateway.test@other.test/tools/book"), 400);
+  EXPECT_EQ(gateway.upstream.requests(), 1);
+}
+
 TEST(Identity, OneEmptyLineBeforeTheRequestLineIsIgnored) {
   Gateway gateway;
   EXPECT_EQ(call_raw(gateway.semel.port(), "\r\n" + booking_with("")).status, 200);

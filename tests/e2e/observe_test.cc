@@ -74,6 +74,17 @@ TEST(Observe, ALineIsStillJsonWhenTheClientSendsWhatNeedsEscapes) {
   }
 }
 
+TEST(Observe, TheAccessLogMayGoToAFile) {
+  const TempFolder folder;
+  GatewayOptions options;
+  options.more = "access_log: {path: \"" + folder.file("access.log") + "\"}\n";
+  Gateway gateway(options);
+  EXPECT_EQ(gateway.book().status, 200);
+  EXPECT_TRUE(eventually([&] { return read_file(folder.file("access.log")).ends_with("}\n"); }));
+  EXPECT_EQ(Json::parse(read_file(folder.file("access.log")))["route"].text(), "book");
+  EXPECT_TRUE(gateway.semel.access_log().empty());
+}
+
 TEST(Observe, MetricsMoveWithWhatHappens) {
   Gateway gateway;
   const SemelProcess& semel = gateway.semel;

@@ -14,9 +14,11 @@ Script answers_when_let_go() {
   };
 }
 
-TEST(Overload, AConnectionTooManyIsTurnedAwayEarlyAndTheOthersGoOn) {
+class OverloadLimit : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(OverloadLimit, AConnectionTooManyIsTurnedAwayEarlyAndTheOthersGoOn) {
   GatewayOptions options;
-  options.more = "workers: 1\nlimits: {connections: 4}\n";
+  options.more = "workers: 1\nlimits: {" + std::string(GetParam()) + ": 4}\n";
   Gateway gateway(options);
   gateway.upstream.script(answers_when_let_go());
   std::vector<std::unique_ptr<HttpClient>> clients;
@@ -36,6 +38,10 @@ TEST(Overload, AConnectionTooManyIsTurnedAwayEarlyAndTheOthersGoOn) {
   clients.clear();
   EXPECT_TRUE(eventually([&] { return gateway.book().status == 200; })) << "there is room again";
 }
+
+INSTANTIATE_TEST_SUITE_P(Of, OverloadLimit,
+                         ::testing::Values("connections", "connections_per_address"),
+                         [](const auto& row) { return row.param; });
 
 TEST(Overload, BodiesThatWouldFillTheMemoryAreRefusedBeforeAnyClaim) {
   GatewayOptions options;

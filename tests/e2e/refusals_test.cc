@@ -253,6 +253,17 @@ TEST(Refusal, ARequestThatDoesNotArriveInTimeIsToldSo) {
   EXPECT_EQ(gateway.upstream.requests(), 0);
 }
 
+TEST(Refusal, ABodyThatTricklesInIsNotWaitedForToTheEnd) {
+  GatewayOptions options;
+  options.more = "limits: {body_timeout: 60s, body_min_rate: 256}\n";
+  Gateway gateway(options);
+  HttpClient client(gateway.semel.port(), milliseconds{100});
+  client.send(text_of(Gateway::tool_request("/tools/book", "", {{"Content-Length", "5000"}})));
+  const Deadline deadline(milliseconds{15'000});
+  while (!client.sees("HTTP/1.1 408 ") && !deadline.passed()) client.send("x");
+  expect_problem(client.read(), "request-timeout");
+}
+
 TEST(Refusal, AConnectionThatBringsNothingIsEndedQuietly) {
   GatewayOptions options;
   options.more = "limits: {idle_timeout: 300ms}\n";

@@ -124,6 +124,29 @@ TEST(StoreFault, ADiskThatIsFullForTheDatabaseOnlyHealsByItself) {
       eventually([&] { return gateway.book(kBooking, {{"X-Run-Id", "healed"}}).status == 200; }));
 }
 
+TEST(StoreFault, AnIdempotentRouteMayAskToBeForwardedWhileTheStoreIsDown) {
+  const FaultyDisk disk;
+  GatewayOptions options;
+  options.store = StoreKind::Sqlite;
+  options.environment = disk.environment();
+  options.routes = R"(
+routes:
+  - name: seat
+    match: {methods: [POST], path: /tools/seat}
+    upstream: tool
+    policy: IDEMPOTENT
+    on_store_down: forward)" +
+                   std::string(kToolKey);
+  Gateway gateway(options);
+  disk.fail("fdatasync EIO\nfsync EIO\npwrite EIO\n");
+  for (int call = 1; call <= 2; ++call) {
+    const Response forwarded = gateway.call_tool("/tools/seat");
+    EXPECT_EQ(forwarded.status, 200);
+    EXPECT_EQ(forwarded.header("Idempotency-Status"), "bypassed");
+    EXPECT_EQ(gateway.upstream.requests(), call);
+  }
+}
+
 TEST(StoreFault, AnEffectWhoseRecordCannotBeWrittenIsToldAndNeverRunsAgain) {
   const FaultyDisk disk;
   Gateway gateway({.store = StoreKind::Sqlite, .environment = disk.environment()});

@@ -1,6 +1,7 @@
 #include "tests/support/semel_process.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <sstream>
@@ -64,8 +65,8 @@ std::string SemelProcess::config_text() const {
                                 : "sqlite: {path: \"" + store_file() + "\"}";
   return "version: 1\n"
          "listen: {address: \"127.0.0.1:" +
-         std::to_string(port_) +
-         "\"}\n"
+         std::to_string(port_) + "\"" + options_.listen_more +
+         "}\n"
          "metrics: {address: \"127.0.0.1:" +
          std::to_string(metrics_port_) +
          "\"}\n"
@@ -109,6 +110,14 @@ void SemelProcess::sigterm() { process_->kill(SIGTERM); }
 
 std::optional<Exit> SemelProcess::wait(milliseconds patience) {
   return process_->wait(Deadline(patience));
+}
+
+std::size_t SemelProcess::resident_bytes() const {
+  std::istringstream pages(read_file("/proc/" + std::to_string(pid()) + "/statm"));
+  std::size_t total = 0;
+  std::size_t resident = 0;
+  pages >> total >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 std::vector<Json> SemelProcess::access_log() const {

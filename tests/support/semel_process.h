@@ -21,6 +21,7 @@ struct SemelOptions {
   StoreKind store = StoreKind::Memory;
   std::string memory_limits;  ///< Of the memory store: `, max_records: 2`.
   std::string store_folder;   ///< Where the SQLite file lies; empty: the temporary folder.
+  std::string listen_more;    ///< Of the listener: `, authorities: [a.test]`.
   std::string yaml;           ///< Upstreams, routes, limits: all but listeners and store.
   std::vector<std::string> environment;  ///< `NAME=value`.
 };
@@ -42,6 +43,8 @@ class SemelProcess {
   std::optional<Exit> wait(milliseconds patience = milliseconds{20'000});
   [[nodiscard]] bool is_running() { return process_ && process_->is_running(); }
   [[nodiscard]] pid_t pid() const { return process_->pid(); }
+  /// The memory that is resident now.
+  [[nodiscard]] std::size_t resident_bytes() const;
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] std::uint16_t metrics_port() const { return metrics_port_; }
