@@ -1,6 +1,5 @@
 #include "core/canonical_encoding.h"
 
-#include <cstring>
 #include <limits>
 
 #include "core/check.h"
@@ -27,8 +26,7 @@ void CanonicalWriter::put(std::string_view content) {
     hasher_.update(content);
     return;
   }
-  std::memcpy(buffer_.data() + used_, content.data(), content.size());
-  used_ += content.size();
+  used_ += content.copy(buffer_.data() + used_, content.size());
 }
 
 void CanonicalWriter::flush() {
