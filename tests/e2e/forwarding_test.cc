@@ -132,7 +132,9 @@ routes:
     EXPECT_EQ(gateway.book(kBooking, {{"Idempotency-Key", "mine"}}).status, 200);
     const Values values = gateway.upstream.last_received().all(row.header);
     ASSERT_EQ(values.size(), row.is_there ? 1U : 0U);
-    if (row.is_there) EXPECT_EQ(values[0].size(), row.size) << values[0];
+    if (row.is_there) {
+      EXPECT_EQ(values[0].size(), row.size) << values[0];
+    }
   }
 }
 
