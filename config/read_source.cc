@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "core/ascii.h"
 #include "core/header_rules.h"
+#include "core/source_value.h"
 
 namespace semel::config {
 namespace {
@@ -22,9 +24,7 @@ constexpr std::string_view kUnstablePrefixes[] = {"x-b3-", "x-datadog-", "x-retr
                                                   "x-stainless-retry"};
 
 bool is_unstable(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  const std::string lower = lower_case(name);
   const auto is_name = [&](std::string_view known) { return lower == known; };
   const auto is_prefix = [&](std::string_view known) { return lower.starts_with(known); };
   return std::any_of(std::begin(kUnstableNames), std::end(kUnstableNames), is_name) ||
@@ -144,11 +144,6 @@ Value kind_of(const Value& value, const Mapping& mapping) {
   return *kind;
 }
 
-bool same_source(const ValueSource& a, const ValueSource& b) {
-  if (a.from != b.from) return false;
-  return a.from == From::Header ? same_name(a.text, b.text) : a.text == b.text;
-}
-
 }  // namespace
 
 ValueSource read_source(const Value& value, const SourceScope& scope) {
@@ -176,7 +171,7 @@ std::vector<ValueSource> read_source_set(const Value& value, const SourceScope& 
   for (const Value& item : value.items()) {
     ValueSource source = item.is_mapping() ? read_source(item, scope) : read_body(item, scope);
     for (const ValueSource& earlier : sources) {
-      if (same_source(earlier, source)) {
+      if (encoded_name(earlier) == encoded_name(source)) {
         item.fail("\"" + source.text + "\" is named twice in " + value.name() + "; remove one");
       }
     }

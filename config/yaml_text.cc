@@ -3,36 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/unicode.h"
+
 namespace semel::config {
 namespace {
-
-/// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none (RFC 3629).
-std::size_t utf8_sequence(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-  const std::uint8_t first = byte(0);
-  if (first < 0x80) return 1;
-  std::size_t length = 0;
-  std::uint8_t low = 0x80;
-  std::uint8_t high = 0xbf;
-  if (first >= 0xc2 && first <= 0xdf) {
-    length = 2;
-  } else if (first >= 0xe0 && first <= 0xef) {
-    length = 3;
-    if (first == 0xe0) low = 0xa0;
-    if (first == 0xed) high = 0x9f;  // Surrogates are no characters.
-  } else if (first >= 0xf0 && first <= 0xf4) {
-    length = 4;
-    if (first == 0xf0) low = 0x90;
-    if (first == 0xf4) high = 0x8f;
-  } else {
-    return 0;
-  }
-  if (text.size() < length || byte(1) < low || byte(1) > high) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
-  }
-  return length;
-}
 
 void check_indentation(std::string_view line, const std::string& file, int number) {
   const std::size_t content = line.find_first_not_of(" \t\r");
@@ -46,7 +20,7 @@ void check_indentation(std::string_view line, const std::string& file, int numbe
 void check_characters(std::string_view line, const std::string& file, int number) {
   for (std::size_t at = 0; at < line.size();) {
     const Place place{number, static_cast<int>(at) + 1};
-    const std::size_t length = utf8_sequence(line.substr(at));
+    const std::size_t length = utf8_sequence_length(line.substr(at));
     if (length == 0) {
       fail_at(file, place, "this byte is not UTF-8; save the file as UTF-8");
     }
