@@ -11,18 +11,15 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "stores/store.h"
+#include "tests/stores/requests.h"
 #include "tests/stores/run.h"
 
 namespace semel::testing {
-
-using namespace std::chrono_literals;
 
 /// How a suite comes by an empty store. The folder is the test's own and is removed afterwards.
 struct StoreMaker {
@@ -32,93 +29,6 @@ struct StoreMaker {
 
 inline std::string maker_name(const ::testing::TestParamInfo<StoreMaker>& maker) {
   return maker.param.name;
-}
-
-/// Clocks that stand still until a test moves them, both at once.
-class MovedClock {
- public:
-  [[nodiscard]] StoreClock clock() const {
-    StoreClock clock;
-    clock.boot = [state = state_] {
-      return std::chrono::nanoseconds(state->boot.fetch_add(state->step) + state->step);
-    };
-    clock.wall = [state = state_] {
-      return std::chrono::system_clock::time_point(std::chrono::nanoseconds(state->wall));
-    };
-    return clock;
-  }
-  void advance(std::chrono::nanoseconds by) {
-    state_->boot += by.count();
-    state_->wall += by.count();
-  }
-  void jump_wall(std::chrono::nanoseconds by) { state_->wall += by.count(); }
-  /// From now on time passes between any two looks at the boot clock.
-  void pass_at_each_reading(std::chrono::nanoseconds step) { state_->step = step.count(); }
-
- private:
-  struct State {
-    std::atomic<std::int64_t> boot{1'000'000'000'000};
-    std::atomic<std::int64_t> wall{1'760'000'000'000'000'000};
-    std::atomic<std::int64_t> step{0};
-  };
-  std::shared_ptr<State> state_ = std::make_shared<State>();
-};
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "semel-stores-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] std::string path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-template <class Id>
-Id id_of(std::uint64_t number) {
-  Id id;
-  for (std::size_t i = 0; i < 8; ++i) {
-    id.bytes[i] = static_cast<std::uint8_t>((number * 0x9E3779B97F4A7C15u) >> (8 * i));
-    id.bytes[8 + i] = static_cast<std::uint8_t>(number >> (8 * i));
-  }
-  return id;
-}
-
-/// An EFFECTFUL request of tenant `acme` for key number `key`, by attempt number `attempt`.
-inline ClaimRequest request_of(std::uint64_t key, std::uint64_t attempt) {
-  ClaimRequest request;
-  request.key = id_of<IdempotencyKey>(key);
-  request.token = id_of<ClaimToken>(attempt);
-  request.reference = id_of<Reference>(attempt + 1'000'000);
-  request.bindings.caller.bytes[0] = 1;
-  request.bindings.guards.bytes[0] = 2;
-  request.bindings.fingerprint.bytes[0] = 3;
-  request.tenant = "acme";
-  request.route = "book";
-  request.lease = 30s;
-  request.retention = 24h;
-  return request;
-}
-
-inline StoredResponsePtr response_of(std::uint16_t status, std::string body) {
-  auto response = std::make_shared<StoredResponse>();
-  response->status = status;
-  response->fields = {{"Content-Type", "text/plain"}, {"X-Twice", "1"}, {"X-Twice", "2"}};
-  response->body = std::move(body);
-  return response;
-}
-
-inline StoredResponsePtr response_without_body(std::uint16_t status) {
-  auto response = std::make_shared<StoredResponse>();
-  response->status = status;
-  response->kept = BodyKept::NotKept;
-  return response;
 }
 
 class StoreConformance : public ::testing::TestWithParam<StoreMaker> {

@@ -1,0 +1,232 @@
+// The same random history on every store has to get the same answers, word for word.
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <sstream>
+#include <vector>
+
+#include "stores/open.h"
+#include "tests/stores/requests.h"
+#include "tests/stores/run.h"
+
+namespace semel::testing {
+namespace {
+
+std::string text(const StoredResponsePtr& response) {
+  if (!response) return "-";
+  std::string out = std::to_string(response->status);
+  out += response->kept == BodyKept::Kept ? " kept " : " not kept ";
+  return out + response->body;
+}
+
+struct ReplyText {
+  std::string operator()(const Granted& r) const {
+    return "granted " + std::to_string(r.fence.value) + (r.expired_before ? " again" : "");
+  }
+  std::string operator()(const Held& r) const {
+    return "held " + to_hex(r.reference) + " " + std::to_string(r.lease_left.count());
+  }
+  std::string operator()(const Completed& r) const {
+    return "completed " + to_hex(r.reference) + " " + text(r.response);
+  }
+  std::string operator()(const Indeterminate& r) const {
+    return "indeterminate " + to_hex(r.reference) + " " + std::string(name(r.reason)) + " " +
+           std::to_string(r.upstream_status.value_or(0));
+  }
+  std::string operator()(const Abandoned& r) const {
+    return "abandoned " + to_hex(r.token) + " " + std::to_string(r.fence.value) + " " +
+           std::string(name(r.policy));
+  }
+  std::string operator()(const CallerDiffers&) const { return "caller differs"; }
+  std::string operator()(const PayloadDiffers& r) const {
+    return "payload differs " + to_hex(r.reference);
+  }
+};
+
+std::string text(const ClaimReply& reply) { return std::visit(ReplyText{}, reply); }
+std::string text(WriteReply reply) { return reply == WriteReply::Done ? "done" : "stale"; }
+std::string text(ResolveReply reply) {
+  return "resolve " + std::to_string(static_cast<int>(reply));
+}
+std::string text(std::size_t count) { return std::to_string(count); }
+std::string text(const SweepReport& report) {
+  return "swept " + std::to_string(report.expired) + " " + std::to_string(report.owner_lost);
+}
+std::string text(const RecordView& view) {
+  std::ostringstream out;
+  out << to_hex(view.key) << " " << to_hex(view.reference) << " " << static_cast<int>(view.state)
+      << " " << name(view.policy) << " " << view.fence.value << " " << view.tenant << " "
+      << view.route << " " << (view.reason ? name(*view.reason) : "-") << " "
+      << view.upstream_status.value_or(0) << " " << text(view.response) << " "
+      << view.lease_left.count() << " " << (view.expires_in ? view.expires_in->count() : -1) << " "
+      << view.created.time_since_epoch().count() << " " << view.changed.time_since_epoch().count();
+  return out.str();
+}
+std::string text(const std::optional<RecordView>& view) { return view ? text(*view) : "absent"; }
+std::string text(const RecordPage& page) {
+  std::string out = "page";
+  for (const auto& view : page.records) out += "\n    " + text(view);
+  return out + "\n    next " + page.next;
+}
+
+template <class T>
+std::string told(const Result<T>& result) {
+  return result ? text(*result) : std::string(name(result.error()));
+}
+
+/// One seeded history, step for step, on one store.
+class History {
+ public:
+  History(std::uint64_t seed, Store& store, MovedClock& clock)
+      : random_(seed), store_(store), clock_(clock) {}
+
+  std::string step() {
+    switch (pick(14)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+        return claim();
+      case 4:
+      case 5:
+        return "record " + told(run(store_.record(attempt(), answer())));
+      case 6:
+        return "release " + told(run(store_.release(attempt())));
+      case 7:
+        return mark();
+      case 8:
+        return supersede();
+      case 9:
+        return "find " + told(run(store_.find(id_of<IdempotencyKey>(pick(kKeys))))) + "\n  " +
+               told(run(store_.find(attempt_reference())));
+      case 10:
+        return list();
+      case 11:
+        return resolve();
+      case 12:
+        return pick(8) == 0 ? "forget " + told(run(store_.forget(tenant())))
+                            : "sweep " + told(run(store_.sweep(1000)));
+      default:
+        return pass_time();
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kKeys = 12;
+
+  std::uint64_t pick(std::uint64_t below) { return random_() % below; }
+  std::string tenant() { return pick(2) == 0 ? "acme" : "globex"; }
+
+  ClaimRequest request() {
+    auto request = request_of(pick(kKeys), attempts_.size() + 1);
+    request.policy = pick(3) == 0 ? Policy::Idempotent : Policy::Effectful;
+    request.tenant = tenant();
+    if (pick(10) == 0) request.bindings.caller.bytes[0] = 9;
+    if (pick(10) == 0) request.bindings.guards.bytes[0] = 9;
+    if (pick(2) == 0) request.indeterminate_retention = 48h;
+    if (!attempts_.empty() && pick(5) == 0) request.token = attempts_[pick(attempts_.size())].token;
+    return request;
+  }
+
+  std::string claim() {
+    const auto asked = request();
+    const auto reply = run(store_.claim(asked));
+    note(asked, reply);
+    return "claim " + told(reply);
+  }
+  std::string supersede() {
+    const auto old = attempt();
+    auto asked = request();
+    if (pick(2) == 0) asked.key = old.key;
+    const auto reply = run(store_.supersede(asked, old));
+    note(asked, reply);
+    return "supersede " + told(reply);
+  }
+  void note(const ClaimRequest& asked, const Result<ClaimReply>& reply) {
+    const auto* granted = reply ? std::get_if<Granted>(&*reply) : nullptr;
+    attempts_.push_back({asked.key, asked.token, granted ? granted->fence : Fence{}});
+    references_.push_back(asked.reference);
+  }
+
+  Attempt attempt() {
+    if (attempts_.empty()) return {id_of<IdempotencyKey>(1), id_of<ClaimToken>(1), Fence{1}};
+    const std::uint64_t recent = std::min<std::uint64_t>(attempts_.size(), 20);
+    Attempt attempt = attempts_[attempts_.size() - 1 - pick(recent)];
+    if (pick(10) == 0) attempt.fence.value += 1;
+    return attempt;
+  }
+  Reference attempt_reference() {
+    return references_.empty() ? Reference{} : references_[pick(references_.size())];
+  }
+  StoredResponsePtr answer() {
+    return pick(4) == 0 ? response_without_body(202) : response_of(200, std::to_string(pick(1000)));
+  }
+
+  std::string mark() {
+    const auto reason = static_cast<IndeterminateReason>(pick(7));
+    std::optional<std::uint16_t> status;
+    if (reason == IndeterminateReason::UpstreamStatus) status = std::uint16_t{503};
+    return "mark " + told(run(store_.mark_indeterminate(attempt(), reason, status)));
+  }
+  std::string list() {
+    ListFilter filter;
+    if (pick(2) == 0) filter.state = static_cast<RecordView::State>(pick(3));
+    if (pick(2) == 0) filter.tenant = tenant();
+    filter.limit = 1 + pick(5);
+    const auto page = run(store_.list(filter));
+    filter.after = page ? page->next : "";
+    return "list " + told(page) + "\n  " + told(run(store_.list(filter)));
+  }
+  std::string resolve() {
+    Resolution resolution;
+    resolution.decision =
+        pick(2) == 0 ? Resolution::Decision::Happened : Resolution::Decision::DidNotHappen;
+    if (pick(2) == 0) resolution.response = answer();
+    return told(run(store_.resolve(attempt_reference(), resolution)));
+  }
+  std::string pass_time() {
+    constexpr std::chrono::seconds kSpans[] = {1s, 10s, 31s, 10min, 25h, 49h};
+    const auto span = kSpans[pick(std::size(kSpans))];
+    clock_.advance(span);
+    if (pick(4) == 0) clock_.jump_wall(-span / 2);
+    return "after " + std::to_string(span.count());
+  }
+
+  std::mt19937_64 random_;
+  Store& store_;
+  MovedClock& clock_;
+  std::vector<Attempt> attempts_;
+  std::vector<Reference> references_;
+};
+
+class StoreAgreement : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(StoreAgreement, TheSameHistoryGetsTheSameAnswers) {
+  TemporaryFolder folder;
+  MovedClock memory_clock;
+  MovedClock sqlite_clock;
+  SqliteOptions options;
+  options.path = folder.path() + "/semel.db";
+  options.deadline = 30s;
+  static_cast<void>(init_store(options));
+  const auto memory = open_store(MemoryOptions{}, memory_clock.clock());
+  const auto sqlite = open_store(options, sqlite_clock.clock());
+  History first(GetParam(), *memory, memory_clock);
+  History second(GetParam(), *sqlite, sqlite_clock);
+  for (int step = 0; step < 600; ++step) {
+    const std::string expected = first.step();
+    ASSERT_EQ(second.step(), expected) << "seed " << GetParam() << ", step " << step;
+  }
+  const auto one = run(memory->health());
+  const auto other = run(sqlite->health());
+  EXPECT_EQ(one.indeterminate, other.indeterminate);
+  EXPECT_EQ(one.records, other.records);
+  EXPECT_EQ(one.last_fence, other.last_fence);
+  EXPECT_EQ(one.resolutions_contradicted, other.resolutions_contradicted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, StoreAgreement, ::testing::Range<std::uint64_t>(1, 9));
+
+}  // namespace
+}  // namespace semel::testing
