@@ -24,6 +24,7 @@ target_compile_options(semel_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                                                -Wno-sign-conversion -Wnon-virtual-dtor -Werror)
 target_include_directories(semel_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_definitions(semel_options INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_SEPARATE_COMPILATION
+                                                   BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE=16
                                                    SEMEL_VERSION="${PROJECT_VERSION}")
 if(SEMEL_SANITIZE)
   target_compile_options(semel_options INTERFACE -fsanitize=${SEMEL_SANITIZE} -fno-omit-frame-pointer

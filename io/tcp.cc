@@ -115,9 +115,10 @@ void Connection::shutdown_write() {
   socket_.shutdown(Socket::shutdown_send, ignored);
 }
 
-void Connection::close() {
+void Connection::reset() {
   deadline_.disarm();
   boost::system::error_code ignored;
+  socket_.set_option(asio::socket_base::linger(true, 0), ignored);
   socket_.close(ignored);
 }
 

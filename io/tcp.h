@@ -70,7 +70,8 @@ class Connection {
   void cancel();
   /// Ends our side only: the peer may still be reading.
   void shutdown_write();
-  void close();
+  /// Ends the connection so that the peer sees it broken (RST).
+  void reset();
 
   [[nodiscard]] Socket& socket() { return socket_; }
 

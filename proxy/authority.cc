@@ -32,22 +32,23 @@ bool is_port(std::string_view text) {
 
 /// The host: everything before the colon of the port.
 std::string_view host_of(std::string_view text) {
-  const std::size_t bracket = text.rfind(']');
-  const std::size_t colon = text.find(':', bracket == std::string_view::npos ? 0 : bracket);
-  return text.substr(0, colon);
+  const bool is_bracketed = text.starts_with('[');
+  return text.substr(0, text.find(':', is_bracketed ? text.find(']') : 0));
 }
 
 }  // namespace
 
 bool is_authority(std::string_view text) {
-  const std::string_view host = host_of(text);
-  if (host.empty()) return false;
-  if (host.size() < text.size() && !is_port(text.substr(host.size() + 1))) return false;
-  if (host.front() == '[') {
-    return host.size() > 2 && host.back() == ']' &&
-           is_ipv6_address(host.substr(1, host.size() - 2));
+  std::size_t end = 0;  // of the host
+  if (text.starts_with('[')) {
+    end = text.find(']');
+    if (end == std::string_view::npos || !is_ipv6_address(text.substr(1, end - 1))) return false;
+    ++end;
+  } else {
+    while (end < text.size() && is_any_of(text[end], kHostByte)) ++end;
   }
-  return std::ranges::all_of(host, [](char c) { return is_any_of(c, kHostByte); });
+  if (end == text.size()) return end > 0;
+  return end > 0 && text[end] == ':' && is_port(text.substr(end + 1));
 }
 
 bool is_listed_authority(std::string_view text, std::span<const std::string> ours) {

@@ -60,7 +60,8 @@ constexpr bool every_known_name_has_its_own_size() {
 }
 static_assert(every_known_name_has_its_own_size());
 
-/// `name` is Same as the known name of its length, a Twin of it, or Different from all.
+/// `name`, which is not empty, is Same as the known name of its length, a Twin of it, or Different
+/// from all.
 NameMatch match_known(std::string_view name, Known& known) {
   if (name.size() > kKnownBytesMax) return NameMatch::Different;
   const KnownName& candidate = kKnownBySize[name.size()];

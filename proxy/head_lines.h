@@ -37,7 +37,18 @@ enum class LineEnd : std::uint8_t {
 
 /// How two field names compare where some server might take `_` for `-`.
 enum class NameMatch : std::uint8_t { Different, Same, Twin };
-[[nodiscard]] NameMatch match_names(std::string_view a, std::string_view b);
+namespace detail {
+[[nodiscard]] NameMatch match_names_of_one_size(std::string_view a, std::string_view b);
+}  // namespace detail
+
+/// Neither name is empty. Most pairs are told apart by size and first letter, without a call.
+[[nodiscard]] inline NameMatch match_names(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return NameMatch::Different;
+  const int difference = (a.front() ^ b.front()) & ~0x20;
+  constexpr int kDashToUnderscore = ('-' ^ '_') & ~0x20;
+  if (difference != 0 && difference != kDashToUnderscore) return NameMatch::Different;
+  return detail::match_names_of_one_size(a, b);
+}
 
 /// What the Connection lines of one message say (RFC 9110 7.6.1).
 struct ConnectionWords {

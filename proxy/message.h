@@ -56,7 +56,7 @@ struct RequestHead {
   bool wants_upgrade = false;
   bool names_hop_fields = false;  ///< Connection names more than close, keep-alive and upgrade:
                                   ///< those fields must not be forwarded.
-  std::size_t head_bytes = 0;  ///< From the buffer's start to behind the empty line.
+  std::size_t head_bytes = 0;     ///< From the buffer's start to behind the empty line.
 };
 
 /// One final response's head, as strictly read.

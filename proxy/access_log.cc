@@ -1,0 +1,91 @@
+#include "proxy/access_log.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <ctime>
+
+namespace semel::proxy {
+namespace {
+
+void append_number(std::string& out, std::uint64_t number) {
+  char digits[24];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+/// Only words of the configuration and checked tokens come here; quotes and controls are escaped
+/// all the same, so that a line is always JSON.
+void append_string(std::string& out, std::string_view name, std::string_view value) {
+  out.append(",\"").append(name).append("\":\"");
+  for (const char c : value) {
+    if (c == '"' || c == '\\') out.push_back('\\');
+    out.push_back(static_cast<unsigned char>(c) < 0x20 ? '?' : c);
+  }
+  out.push_back('"');
+}
+
+void append_micros(std::string& out, std::string_view name, std::chrono::nanoseconds time) {
+  out.append(",\"").append(name).append("\":");
+  append_number(out, static_cast<std::uint64_t>(
+                         std::chrono::duration_cast<std::chrono::microseconds>(time).count()));
+}
+
+void append_time(std::string& out) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  static thread_local std::time_t made_at = -1;
+  static thread_local char text[24];
+  if (now.tv_sec != made_at) {
+    std::tm parts{};
+    gmtime_r(&now.tv_sec, &parts);
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+    made_at = now.tv_sec;
+  }
+  char millis[4] = {'0', '0', '0', 'Z'};
+  const auto ms = now.tv_nsec / 1'000'000;
+  millis[0] = static_cast<char>('0' + ms / 100);
+  millis[1] = static_cast<char>('0' + ms / 10 % 10);
+  millis[2] = static_cast<char>('0' + ms % 10);
+  out.append("{\"time\":\"").append(text).append(".").append(millis, 4).append("\"");
+}
+
+}  // namespace
+
+void AccessLog::write(const AccessEntry& entry) {
+  if (!is_on()) return;
+  append_time(pending_);
+  append_string(pending_, "method", entry.method);
+  append_string(pending_, "route", entry.route);
+  append_string(pending_, "policy", name(entry.policy));
+  append_string(pending_, "outcome", name(entry.outcome));
+  pending_.append(",\"status\":");
+  append_number(pending_, entry.status);
+  if (!entry.problem.empty()) append_string(pending_, "problem", entry.problem);
+  if (entry.key != nullptr) append_string(pending_, "key", key_prefix(*entry.key));
+  if (!entry.reference.empty()) append_string(pending_, "reference", entry.reference);
+  if (entry.upstream_end) append_string(pending_, "upstream_end", name(*entry.upstream_end));
+  append_string(pending_, "stage", name(entry.last_stage));
+  append_string(pending_, "act", name(entry.last_act));
+  append_micros(pending_, "duration_us", entry.duration);
+  append_micros(pending_, "upstream_us", entry.upstream_duration);
+  pending_.append(",\"bytes\":");
+  append_number(pending_, entry.bytes_sent);
+  if (!entry.trace_id.empty()) append_string(pending_, "trace_id", entry.trace_id);
+  if (entry.client_gone) pending_.append(",\"client_gone\":true");
+  pending_.append("}\n");
+  if (pending_.size() >= kBlock) flush();
+}
+
+void AccessLog::flush() {
+  std::string_view rest = pending_;
+  while (!rest.empty()) {
+    const auto written = ::write(fd_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;  // A full disk or a closed pipe loses log lines, never requests.
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  pending_.clear();
+}
+
+}  // namespace semel::proxy

@@ -1,0 +1,89 @@
+// The commands that open or create a store. Wires config and stores, which do not know each other.
+#include "proxy/cli_serve.h"
+
+#include <optional>
+#include <ostream>
+#include <stdexcept>
+
+#include "config/load.h"
+#include "proxy/server.h"
+#include "stores/open.h"
+
+namespace semel::proxy {
+namespace {
+
+/// What the grammar knows and this version does not carry out. Refused: to ignore it would be to
+/// promise it.
+void refuse_unbuilt(const config::Config& config) {
+  const auto refuse = [&](const std::string& what) {
+    throw std::runtime_error(config.file + ": " + what + " is not part of this version; remove it");
+  };
+  if (config.listen.tls) refuse("listen.tls");
+  if (config.listen.proxy_protocol) refuse("listen.proxy_protocol");
+  if (config.limits.new_keys_per_tenant) refuse("limits.new_keys_per_tenant");
+  if (std::holds_alternative<config::RedisStore>(config.store)) refuse("store.redis");
+  if (std::holds_alternative<config::PostgresStore>(config.store)) refuse("store.postgres");
+  for (const config::Upstream& upstream : config.upstreams) {
+    for (const config::Endpoint& endpoint : upstream.endpoints) {
+      if (endpoint.tls) refuse("https:// of upstream " + upstream.name);
+    }
+  }
+  for (const Route& route : config.routes) {
+    if (route.mode == Mode::Shadow) refuse("mode: shadow of route " + route.name);
+    if (route.upgrade) refuse("upgrade of route " + route.name);
+  }
+}
+
+StoreOptions store_options(const config::Config& config) {
+  if (const auto* memory = std::get_if<config::MemoryStore>(&config.store)) {
+    return MemoryOptions{memory->records_max, memory->bytes_max};
+  }
+  if (const auto* sqlite = std::get_if<config::SqliteStore>(&config.store)) {
+    SqliteOptions options;
+    options.path = sqlite->path;
+    return options;
+  }
+  throw std::runtime_error(config.file + ": this version has the stores memory and sqlite");
+}
+
+}  // namespace
+
+int run_serve(std::span<const std::string> args, std::ostream& err) {
+  if (args.size() != 1) {
+    err << "usage: semel serve CONFIG\n";
+    return 2;
+  }
+  try {
+    config::Config config = config::load_file(args[0], config::process_environment());
+    refuse_unbuilt(config);
+    if (config.admin) {
+      config.warnings.push_back(config.file +
+                                ": the admin listener is not part of this version; nothing listens "
+                                "on " +
+                                config.admin->address.text());
+    }
+    auto store = open_store(store_options(config), StoreClock::real());
+    return serve(std::move(config), std::move(store), err);
+  } catch (const std::exception& failure) {
+    err << failure.what() << "\n";
+    return 2;
+  }
+}
+
+int run_store(std::span<const std::string> args, std::ostream& out, std::ostream& err) {
+  if (args.size() != 2 || args[0] != "init") {
+    err << "usage: semel store init CONFIG\n";
+    return 2;
+  }
+  try {
+    const config::Config config = config::load_file(args[1], config::process_environment());
+    refuse_unbuilt(config);
+    out << init_store(store_options(config)) << "\n";
+    return 0;
+  } catch (const std::exception& failure) {
+    err << failure.what() << "\n";
+    return 2;
+  }
+}
+
+}  // namespace semel::proxy

@@ -1,0 +1,484 @@
+// The driver: one dull loop over the dispatch table, and the acts that concern key, store and
+// client. It decides nothing that the table could decide. Called by proxy/session.
+#include "proxy/exchange.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/header_rules.h"
+#include "io/clock.h"
+#include "proxy/http1_writer.h"
+
+namespace semel::proxy {
+namespace {
+
+constexpr std::chrono::milliseconds kLongestPoll{250};
+
+std::string_view trace_id_of(std::string_view trace_parent) {
+  return trace_parent.size() == 55 ? trace_parent.substr(3, 32) : std::string_view();
+}
+
+/// What took no waiting, in the form of what did.
+Task<Event> ready(Event event) { co_return event; }
+
+/// Time to the leader's timeout, as spec 8 bounds it.
+int retry_after(std::chrono::nanoseconds left) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(left).count();
+  return static_cast<int>(std::clamp<long>(seconds, 1, 30));
+}
+
+}  // namespace
+
+Exchange::Exchange(Worker& worker, Asked asked, Reply& reply)
+    : worker_(worker),
+      asked_(asked),
+      reply_(reply),
+      metrics_(worker.metrics.by_route[worker.index_of(asked.match->route)]) {
+  for (const HeaderField& field : asked_.head->fields.all()) {
+    if (same_name(field.name, "traceparent") && is_trace_parent(field.value)) {
+      trace_parent_ = field.value;
+    }
+  }
+  if (trace_parent_.empty()) {
+    std::array<std::uint8_t, 24> ids{};
+    worker_.random.fill(ids.data(), ids.size());
+    ids[0] |= 1;  // Neither id may be all zero.
+    ids[16] |= 1;
+    trace_parent_ = "00-" + to_hex(ids.data(), 16) + "-" + to_hex(ids.data() + 16, 8) + "-01";
+  }
+}
+
+Task<> Exchange::run() {
+  std::exception_ptr broken;
+  try {
+    Stage stage = Stage::Routed;
+    Event event = Event::Start;
+    for (;;) {
+      const std::optional<Step> step = next(asked_.policy, stage, event);
+      SEMEL_CHECK(step.has_value());
+      stage = step->stage;
+      if (step->act == Act::Finish) break;
+      last_stage_ = stage;
+      last_act_ = step->act;
+      event = co_await perform(step->act);
+    }
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "semel: an exchange on route %s failed: %s\n", route().name.c_str(),
+                 failure.what());
+    broken = std::current_exception();
+  }
+  if (broken) co_await own_failure();
+  if (call_) co_await call_->finish();
+  account();
+}
+
+/// Our own failure (memory, say). Before dispatch nothing happened, and a claim that may stand is
+/// given back; after it the outcome is unknown.
+Task<> Exchange::own_failure() {
+  if (fence_.value != 0 && dispatched_ && asked_.policy == Policy::Effectful) {
+    co_await settlement_->mark(IndeterminateReason::Internal, std::nullopt);
+  } else if (settlement_) {
+    settlement_->disown();
+  }
+  const bool unknown = dispatched_ && asked_.policy == Policy::Effectful;
+  if (reply_.head_has_left()) {
+    reply_.cut();
+  } else {
+    co_await refuse(unknown ? ProblemType::Indeterminate : ProblemType::Internal);
+  }
+}
+
+Task<Event> Exchange::perform(Act act) {
+  switch (act) {
+    case Act::DeriveKey:
+      return ready(derive());
+    case Act::JoinFlight:
+      return ready(join_flight());
+    case Act::Follow:
+      return follow();
+    case Act::Claim:
+      return claim();
+    case Act::AwaitHolder:
+      return await_holder();
+    case Act::Supersede:
+      return supersede();
+    case Act::MarkAbandoned:
+      return mark_abandoned();
+    case Act::Forward:
+      return forward();
+    case Act::Backoff:
+      return backoff();
+    case Act::RelayThrough:
+      return relay_through();
+    case Act::RelayLive:
+      return relay_live();
+    case Act::Record:
+      return settlement_->record(stored_form());
+    case Act::RecordBare:
+      return settlement_->record_bare(bare_form());
+    case Act::Mark:
+      return mark();
+    case Act::Release:
+      return settlement_->release();
+    case Act::Relay:
+      return relay(Outcome::Executed, false);
+    case Act::RelayMarked:
+      return relay(Outcome::Indeterminate, true);
+    case Act::RelayUnrecorded:
+      return relay(Outcome::Unrecorded, false);
+    case Act::RelayOrRefuse:
+      return relay_or_refuse();
+    case Act::Cut:
+      return cut();
+    case Act::Share:
+      return share();
+    case Act::Replay:
+      return replay();
+    case Act::RefuseKey:
+      return refuse(refusal_);
+    case Act::RefuseInFlight:
+      return refuse(ProblemType::InFlight);
+    case Act::RefuseIndeterminate:
+      return refuse(ProblemType::Indeterminate);
+    case Act::RefuseNotKept:
+      return refuse(ProblemType::ResultNotKept);
+    case Act::RefuseCaller:
+      return refuse(ProblemType::CallerMismatch);
+    case Act::RefuseReused:
+      return refuse(ProblemType::KeyReused);
+    case Act::RefuseTooMany:
+      return refuse(ProblemType::TooManyWaiters);
+    case Act::RefuseStoreDown:
+      return refuse(ProblemType::StoreUnavailable);
+    case Act::DisownAndRefuse:
+      settlement_->disown();
+      return refuse(ProblemType::StoreUnavailable);
+    case Act::RefuseUnreachable:
+      return refuse(ProblemType::UpstreamUnreachable);
+    case Act::Finish:
+      break;
+  }
+  return ready(Event::Sent);
+}
+
+Event Exchange::derive() {
+  KeyInputs inputs;
+  inputs.method = asked_.head->method;
+  inputs.path = asked_.path;
+  inputs.match = asked_.match;
+  inputs.query = asked_.head->query;
+  inputs.headers = asked_.head->fields.all();
+  inputs.body = asked_.body;
+  auto derived = derive_key(inputs);
+  if (auto* refusal = std::get_if<KeyRefusal>(&derived)) {
+    refusal_ = refusal->type;
+    refusal_detail_ = std::move(refusal->detail);
+    return Event::KeyRefused;
+  }
+  key_ = std::move(std::get<DerivedKey>(derived));
+  has_key_ = true;
+  key_hex_ = to_hex(key_.key);
+  metrics_.key_sources[static_cast<std::size_t>(key_.source)].add();
+  return Event::KeyReady;
+}
+
+Event Exchange::join_flight() {
+  const auto follow =
+      route().on_duplicate == OnDuplicate::Wait ? Flights::Follow::Wait : Flights::Follow::Reject;
+  auto joined = worker_.site.flights.join(key_.key, key_.bindings, follow,
+                                          Clock::now() + route().dispatch_by + route().timeout);
+  if (auto* lead = std::get_if<Flights::Lead>(&joined)) {
+    lead_ = std::move(*lead);
+    return Event::Led;
+  }
+  if (auto* seat = std::get_if<Flights::Seat>(&joined)) {
+    worker_.metrics.collisions.add();
+    seat_ = std::move(*seat);
+    holder_left_ =
+        std::chrono::duration_cast<std::chrono::milliseconds>(Flights::ends(seat_) - Clock::now());
+    return Event::Joined;
+  }
+  switch (std::get<Flights::Refused>(joined)) {
+    case Flights::Refused::Duplicate:
+      worker_.metrics.collisions.add();
+      holder_left_ = route().timeout;
+      return Event::DuplicateRejected;
+    case Flights::Refused::TooMany:
+      return Event::TooManyFollowers;
+    case Flights::Refused::CallerDiffers:
+      return Event::CallerDiffers;
+    case Flights::Refused::PayloadDiffers:
+      return Event::PayloadDiffers;
+  }
+  return Event::TooManyFollowers;
+}
+
+Task<Event> Exchange::follow() {
+  const auto from = Clock::now();
+  auto landed =
+      co_await worker_.site.flights.follow(worker_.executor(), seat_, began_ + route().wait);
+  worker_.metrics.wait_duration.observe(Clock::now() - from);
+  if (!landed) {
+    holder_left_ =
+        std::chrono::duration_cast<std::chrono::milliseconds>(Flights::ends(seat_) - Clock::now());
+    co_return Event::WaitOver;
+  }
+  seat_ = nullptr;
+  landing_ = std::move(*landed);
+  if (landing_->response == nullptr && !landing_->problem) co_return Event::FlightFreed;
+  co_return Event::FlightLanded;
+}
+
+ClaimRequest Exchange::claim_request() const {
+  ClaimRequest request;
+  request.key = key_.key;
+  request.token = token_;
+  request.reference = own_reference_;
+  request.bindings = key_.bindings;
+  request.policy = asked_.policy;
+  request.tenant = key_.tenant;
+  request.route = route().name;
+  request.lease = route().lease();
+  request.retention = route().retention;
+  request.indeterminate_retention = route().indeterminate_retention;
+  return request;
+}
+
+Task<Event> Exchange::claim() {
+  if (claim_asked_.count() == 0) {
+    token_ = worker_.random.token();
+    own_reference_ = worker_.random.reference();
+  }
+  claim_asked_ = boot_time();
+  ClaimRequest request = claim_request();
+  settlement_.emplace(worker_, Attempt{key_.key, token_, Fence{}}, claim_asked_ + route().lease());
+  const auto asked = Clock::now();
+  auto result = co_await worker_.site.store->claim(std::move(request));
+  worker_.metrics.store_duration[static_cast<std::size_t>(StoreOperation::Claim)].observe(
+      Clock::now() - asked);
+  if (result.has_error()) co_return store_failed(result.error(), StoreOperation::Claim);
+  co_return take_reply(std::move(*result));
+}
+
+Task<Event> Exchange::supersede() {
+  ClaimRequest request = claim_request();
+  const Attempt abandoned = abandoned_;
+  auto result = co_await worker_.site.store->supersede(std::move(request), abandoned);
+  if (result.has_error()) co_return store_failed(result.error(), StoreOperation::Supersede);
+  co_return take_reply(std::move(*result));
+}
+
+Task<Event> Exchange::mark_abandoned() {
+  const Attempt abandoned = abandoned_;
+  const auto result = co_await worker_.site.store->mark_indeterminate(
+      abandoned, IndeterminateReason::OwnerLost, std::nullopt);
+  if (result.has_error()) {
+    worker_.metrics.store_errors[static_cast<std::size_t>(StoreOperation::Mark)].add();
+    co_return Event::StoreFailed;  // Nothing of ours was asked for.
+  }
+  if (*result == WriteReply::Stale) co_return Event::RetryReady;
+  worker_.metrics.indeterminate[static_cast<std::size_t>(IndeterminateReason::OwnerLost)].add();
+  co_return Event::Unknown;
+}
+
+Event Exchange::store_failed(Fault fault, StoreOperation operation) {
+  worker_.metrics.store_errors[static_cast<std::size_t>(operation)].add();
+  if (route().on_store_down == OnStoreDown::Forward && asked_.policy == Policy::Idempotent) {
+    if (fault == Fault::StoreTimeout) settlement_->disown();
+    bypassing_ = true;
+    return Event::StoreBypassed;
+  }
+  refusal_detail_ = fault == Fault::RecordCorrupt
+                        ? "The record of this key cannot be read; the call was not forwarded."
+                        : std::string();
+  return fault == Fault::StoreTimeout ? Event::ClaimUnknown : Event::StoreFailed;
+}
+
+Event Exchange::take_reply(ClaimReply reply) {
+  if (const auto* granted = std::get_if<Granted>(&reply)) {
+    fence_ = granted->fence;
+    if (granted->expired_before) worker_.metrics.expired_reruns.add();
+    reference_ = to_hex(own_reference_);
+    settlement_.emplace(worker_, Attempt{key_.key, token_, fence_}, claim_asked_ + route().lease());
+    return Event::Granted;
+  }
+  if (const auto* held = std::get_if<Held>(&reply)) {
+    worker_.metrics.collisions.add();
+    reference_ = to_hex(held->reference);
+    holder_left_ = held->lease_left - route().settle - route().lease_margin;
+    return Event::Held;
+  }
+  if (auto* completed = std::get_if<Completed>(&reply)) {
+    reference_ = to_hex(completed->reference);
+    stored_ = std::move(completed->response);
+    return stored_->kept == BodyKept::Kept ? Event::Completed : Event::CompletedBare;
+  }
+  if (const auto* unknown = std::get_if<Indeterminate>(&reply)) {
+    reference_ = to_hex(unknown->reference);
+    unknown_status_ = unknown->upstream_status;
+    return Event::Unknown;
+  }
+  if (const auto* abandoned = std::get_if<Abandoned>(&reply)) {
+    reference_ = to_hex(abandoned->reference);
+    abandoned_ = Attempt{key_.key, abandoned->token, abandoned->fence};
+    // The stricter of the record's own policy and today's governs: an EFFECTFUL claim is not
+    // superseded by a route that has become IDEMPOTENT.
+    if (abandoned->policy == Policy::Effectful && asked_.policy == Policy::Idempotent) {
+      return Event::Unknown;
+    }
+    return Event::Abandoned;
+  }
+  if (std::holds_alternative<CallerDiffers>(reply)) {
+    reference_.clear();
+    return Event::CallerDiffers;
+  }
+  reference_ = to_hex(std::get<PayloadDiffers>(reply).reference);
+  return Event::PayloadDiffers;
+}
+
+Task<Event> Exchange::await_holder() {
+  const auto until = began_ + route().wait;
+  const auto now = Clock::now();
+  if (route().on_duplicate == OnDuplicate::Reject || now >= until) co_return Event::WaitOver;
+  Worker::Timer timer(worker_.executor());
+  timer.expires_at(std::min(now + poll_, until));
+  poll_ = std::min(poll_ * 2, kLongestPoll);
+  co_await timer.async_wait(kNoThrow);
+  worker_.metrics.wait_duration.observe(Clock::now() - now);
+  co_return Clock::now() >= until ? Event::WaitOver : Event::RetryReady;
+}
+
+Task<Event> Exchange::share() {
+  reference_ = landing_->reference;
+  if (landing_->problem) {
+    Problem shared = *landing_->problem;
+    co_return co_await refuse(std::move(shared));
+  }
+  stored_ = landing_->response;
+  if (stored_->kept == BodyKept::NotKept) co_return co_await refuse(ProblemType::ResultNotKept);
+  outcome_ = landing_->marked ? Outcome::Indeterminate : Outcome::Collapsed;
+  GuardWords said = words(outcome_, landing_->marked);
+  co_await reply_.stored(*stored_, said);
+  co_return Event::Sent;
+}
+
+Task<Event> Exchange::replay() {
+  land(stored_, false);
+  outcome_ = Outcome::Replayed;
+  const GuardWords said = words(outcome_);
+  co_await reply_.stored(*stored_, said);
+  co_return Event::Sent;
+}
+
+GuardWords Exchange::words(Outcome outcome, bool veto) const {
+  GuardWords said;
+  said.guarded = is_guarded();
+  said.outcome = outcome;
+  said.reference = reference_;
+  said.client_key = key_.client_key;
+  said.veto = veto;
+  return said;
+}
+
+Problem Exchange::problem(ProblemType type) const {
+  Problem problem;
+  problem.type = type;
+  problem.policy = route().policy;
+  problem.route = route().name;
+  problem.dispatched = dispatched_;
+  if (!reference_.empty() && type != ProblemType::CallerMismatch) problem.reference = reference_;
+  switch (type) {
+    case ProblemType::InFlight:
+    case ProblemType::TooManyWaiters:
+      problem.dispatched.reset();
+      problem.retry_after_seconds = retry_after(holder_left_);
+      break;
+    case ProblemType::Indeterminate:
+      problem.dispatched = true;
+      problem.upstream_status = unknown_status_;
+      break;
+    case ProblemType::ResultNotKept:
+      problem.dispatched = true;
+      if (stored_ != nullptr && stored_->status != 0) problem.original_status = stored_->status;
+      break;
+    case ProblemType::StoreUnavailable:
+    case ProblemType::UpstreamUnreachable:
+      problem.retry_after_seconds = 1;
+      problem.detail = refusal_detail_;
+      break;
+    case ProblemType::CallerMismatch:
+    case ProblemType::KeyReused:
+      problem.dispatched.reset();
+      break;
+    default:
+      problem.detail = refusal_detail_;
+      break;
+  }
+  return problem;
+}
+
+Task<Event> Exchange::refuse(ProblemType type) {
+  Problem made = problem(type);
+  if (type == ProblemType::InFlight) {
+    lead_.free();  // Followers have a wait of their own.
+  } else if (lead_.is_flying()) {
+    Landing landing;
+    landing.problem = made;
+    landing.reference = reference_;
+    lead_.land(std::move(landing));
+  }
+  co_return co_await refuse(std::move(made));
+}
+
+Task<Event> Exchange::refuse(Problem made) {
+  switch (made.type) {
+    case ProblemType::InFlight:
+      outcome_ = Outcome::InFlight;
+      break;
+    case ProblemType::Indeterminate:
+      outcome_ = Outcome::Indeterminate;
+      break;
+    default:
+      outcome_ = is_guarded() || !dispatched_ ? Outcome::Refused : Outcome::Failed;
+      break;
+  }
+  const GuardWords said = words(outcome_);
+  co_await reply_.problem(made, said);
+  co_return Event::Sent;
+}
+
+void Exchange::land(StoredResponsePtr response, bool marked) {
+  if (!lead_.is_flying()) return;
+  Landing landing;
+  landing.response = std::move(response);
+  landing.marked = marked;
+  landing.reference = reference_;
+  lead_.land(std::move(landing));
+}
+
+void Exchange::account() {
+  const auto duration = Clock::now() - began_;
+  metrics_.requests[static_cast<std::size_t>(outcome_)].add();
+  metrics_.request_duration.observe(duration);
+  if (!worker_.access_log.is_on()) return;
+  AccessEntry entry;
+  entry.method = asked_.head->method;
+  entry.route = route().name;
+  entry.policy = route().policy;
+  entry.outcome = outcome_;
+  entry.problem = reply_.problem_slug();
+  entry.key = has_key_ ? &key_.key : nullptr;
+  entry.reference = reference_;
+  entry.upstream_end = upstream_end_;
+  entry.status = reply_.status();
+  entry.last_stage = last_stage_;
+  entry.last_act = last_act_;
+  entry.duration = duration;
+  entry.upstream_duration = upstream_time_;
+  entry.bytes_sent = reply_.bytes_sent();
+  entry.trace_id = trace_id_of(trace_parent_);
+  entry.client_gone = reply_.is_gone();
+  worker_.access_log.write(entry);
+}
+
+}  // namespace semel::proxy

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/dispatch.h"
+#include "core/key.h"
+#include "proxy/flights.h"
+#include "proxy/forwarded_request.h"
+#include "proxy/reply.h"
+#include "proxy/settlement.h"
+#include "proxy/upstream.h"
+#include "proxy/worker.h"
+
+namespace semel::proxy {
+
+/// One client request and its one reply: asks the dispatch table, does what it says, comes back
+/// with the event (ARCHITECTURE.md, "The way of a request"). Holds the payloads that the table
+/// leaves out.
+/// @thread One worker's.
+class Exchange {
+ public:
+  /// @owns Everything viewed must outlive run(): the head's buffer, the body, the reply.
+  struct Asked {
+    const RequestHead* head = nullptr;
+    const NormalPath* path = nullptr;
+    const RouteMatch* match = nullptr;
+    std::string_view body;          ///< Whole where `stream` is null, else its first bytes.
+    RequestBody* stream = nullptr;  ///< Unkeyed routes only.
+    std::string_view client_address;
+    Policy policy = Policy::None;  ///< The route's, or None where the request is not guarded.
+  };
+
+  Exchange(Worker& worker, Asked asked, Reply& reply);
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  /// Runs to Done: the client is answered or gone, and the claim, if there was one, is settled.
+  [[nodiscard]] Task<> run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] Task<Event> perform(Act act);
+  [[nodiscard]] Task<> own_failure();
+
+  // The key and who else is on it.
+  [[nodiscard]] Event derive();
+  [[nodiscard]] Event join_flight();
+  [[nodiscard]] Task<Event> follow();
+  [[nodiscard]] Task<Event> claim();
+  [[nodiscard]] Task<Event> supersede();
+  [[nodiscard]] Task<Event> mark_abandoned();
+  [[nodiscard]] Task<Event> await_holder();
+  [[nodiscard]] ClaimRequest claim_request() const;
+  [[nodiscard]] Event store_failed(Fault fault, StoreOperation operation);
+  [[nodiscard]] Event take_reply(ClaimReply reply);
+
+  // The tool (exchange_forward.cc).
+  [[nodiscard]] Task<Event> forward();
+  [[nodiscard]] Task<Event> backoff();
+  [[nodiscard]] Task<Event> collect();
+  [[nodiscard]] Task<Event> relay_through();
+  [[nodiscard]] Task<Event> relay_live();
+  [[nodiscard]] Task<Event> relay(Outcome outcome, bool veto);
+  [[nodiscard]] Task<Event> relay_or_refuse();
+  [[nodiscard]] Task<Event> cut();
+  [[nodiscard]] Event classify() const;
+  [[nodiscard]] Event broken_off();
+  Event complete();
+  void drop_what_is_not_kept();
+  [[nodiscard]] StoredResponsePtr stored_form();
+  [[nodiscard]] StoredResponsePtr bare_form() const;
+  [[nodiscard]] Task<Event> mark();
+
+  // The client.
+  [[nodiscard]] Task<Event> share();
+  [[nodiscard]] Task<Event> replay();
+  [[nodiscard]] Task<Event> refuse(ProblemType type);
+  [[nodiscard]] Task<Event> refuse(Problem problem);
+  [[nodiscard]] Problem problem(ProblemType type) const;
+  [[nodiscard]] GuardWords words(Outcome outcome, bool veto = false) const;
+  void land(StoredResponsePtr response, bool marked);
+  void account();
+
+  [[nodiscard]] const Route& route() const { return *asked_.match->route; }
+  [[nodiscard]] bool is_guarded() const { return is_keyed(asked_.policy); }
+
+  Worker& worker_;
+  const Asked asked_;
+  Reply& reply_;
+  RouteMetrics& metrics_;
+  const Clock::time_point began_ = Clock::now();
+
+  DerivedKey key_;
+  bool has_key_ = false;
+  std::string key_hex_;
+  std::string reference_;  // Of the claim that the answer speaks of, ours or another's.
+  std::string trace_parent_;
+  Flights::Lead lead_;
+  Flights::Seat seat_;
+  std::shared_ptr<const Landing> landing_;
+  std::optional<Settlement> settlement_;
+  ClaimToken token_;
+  Reference own_reference_;
+  Fence fence_;
+  Attempt abandoned_;
+  std::chrono::nanoseconds claim_asked_{0};  // CLOCK_BOOTTIME.
+  std::chrono::milliseconds holder_left_{0};
+  std::chrono::milliseconds poll_{20};
+  StoredResponsePtr stored_;  // Found in the store.
+  std::optional<std::uint16_t> unknown_status_;
+  std::string refusal_detail_;
+  ProblemType refusal_ = ProblemType::Internal;
+
+  std::optional<UpstreamCall> call_;
+  bool bypassing_ = false;
+  bool dispatched_ = false;  // A request byte may have left, in this attempt or an earlier one.
+  int attempts_ = 0;
+  Clock::time_point first_sent_{};
+  Clock::duration upstream_time_{};
+  std::string body_;            // Of the answer, as far as it is kept.
+  std::size_t body_bytes_ = 0;  // Of the answer in all.
+  bool body_dropped_ = false;   // Longer than `record.max_body`.
+  StoredResponsePtr answer_;    // What is recorded and shared.
+  std::optional<UpstreamEnd> upstream_end_;
+
+  Outcome outcome_ = Outcome::Refused;
+  Stage last_stage_ = Stage::Routed;
+  Act last_act_ = Act::Finish;
+};
+
+}  // namespace semel::proxy

@@ -1,0 +1,322 @@
+// The acts of an exchange that concern the tool: ask it, take its answer, let it flow. What an end
+// means is the dispatch table's business.
+#include <algorithm>
+
+#include "core/header_rules.h"
+#include "io/clock.h"
+#include "proxy/exchange.h"
+
+namespace semel::proxy {
+namespace {
+
+/// An answer that is whole within this much is made durable before its first byte is sent (spec 6).
+constexpr std::size_t kWholeMax = 64 * 1024;
+using Clock = std::chrono::steady_clock;
+
+bool is_event_stream(const ResponseHead& head) {
+  for (const HeaderField& field : head.fields.all()) {
+    if (same_name(field.name, "content-type")) return field.value.starts_with("text/event-stream");
+  }
+  return false;
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& each) { return same_name(each, name); });
+}
+
+}  // namespace
+
+Task<Event> Exchange::forward() {
+  if (call_) co_await call_->finish();
+  UpstreamSite& site = worker_.upstream(route().upstream);
+  call_.emplace(site, worker_.spawn);
+  if (attempts_++ == 0) worker_.retry_budget(worker_.index_of(&route())).earn();
+
+  ForwardedRequest request;
+  request.head = asked_.head;
+  request.route = &route();
+  request.path = asked_.path->text;
+  request.client_address = asked_.client_address;
+  request.trace_parent = trace_parent_;
+  request.has_body = asked_.head->framing != Framing::None;
+  if (asked_.stream == nullptr) {
+    request.body_length = asked_.body.size();
+  } else if (asked_.head->framing == Framing::Length) {
+    request.body_length = asked_.head->content_length;
+  }
+  request.key_hex = key_hex_;
+  request.client_key = key_.client_key;
+  request.fence = fence_;
+
+  const auto now = Clock::now();
+  UpstreamCall::Dispatch dispatch;
+  // Before the first byte `dispatch_by` bounds everything; once one has left, `timeout` does.
+  const auto asked_at = claim_asked_.count() != 0 ? claim_asked_ : boot_time();
+  const auto window = dispatched_
+                          ? std::chrono::nanoseconds(first_sent_ + route().timeout - now)
+                          : std::chrono::nanoseconds(asked_at + route().dispatch_by - boot_time());
+  dispatch.not_after = boot_time() + window;
+  dispatch.connect_until = now + window;
+  dispatch.pooled_age_max = asked_.policy == Policy::Effectful
+                                ? Clock::duration(site.config.keepalive_effectful)
+                                : Clock::duration(UpstreamPool::kIdleMax);
+
+  UpstreamEnd end = co_await call_->send(request, asked_.body, asked_.stream, dispatch);
+  if (end == UpstreamEnd::Answered) {
+    if (!dispatched_) first_sent_ = call_->sent_at();
+    dispatched_ = true;
+    end = co_await call_->read_head(first_sent_ + route().timeout);
+  }
+  if (end == UpstreamEnd::NeverSent) {
+    upstream_end_ = end;
+    metrics_.upstream_ends[static_cast<std::size_t>(end)].add();
+    co_return Event::NeverSent;
+  }
+  if (end == UpstreamEnd::Unanswered) co_return broken_off();
+  if (is_guarded() && !bypassing_) co_return co_await collect();
+
+  const auto& retried = route().retry.on_status;
+  const bool failed =
+      asked_.policy == Policy::ReadOnly &&
+      std::find(retried.begin(), retried.end(), call_->head().status) != retried.end();
+  co_return failed ? Event::AnsweredFailure : Event::Flowing;
+}
+
+Task<Event> Exchange::backoff() {
+  const RetryRules& rules = route().retry;
+  const bool allowed = call_->has_head()                         ? true
+                       : upstream_end_ == UpstreamEnd::NeverSent ? rules.on_connect
+                                                                 : rules.on_reset;
+  const bool replayable = asked_.stream == nullptr || !asked_.stream->was_started();
+  const bool too_late = call_->failure() == CallFailure::TooLate ||
+                        (dispatched_ && Clock::now() >= first_sent_ + route().timeout);
+  if (!allowed || !replayable || too_late || attempts_ >= rules.attempts || reply_.is_gone() ||
+      !worker_.retry_budget(worker_.index_of(&route())).spend()) {
+    co_return Event::RetriesSpent;
+  }
+  // Exponential, with full jitter: clients that failed together do not come back together.
+  const auto ceiling = rules.backoff * (1 << std::min(attempts_ - 1, 10));
+  const auto pause = std::chrono::milliseconds(static_cast<std::int64_t>(
+      worker_.random.number() % static_cast<std::uint64_t>(ceiling.count() + 1)));
+  const auto latest = dispatched_ ? first_sent_ + route().timeout : began_ + route().dispatch_by;
+  if (Clock::now() + pause >= latest) co_return Event::RetriesSpent;
+  Worker::Timer timer(worker_.executor());
+  timer.expires_after(pause);
+  co_await timer.async_wait(kNoThrow);
+  metrics_.upstream_retries.add();
+  body_.clear();
+  co_return Event::RetryReady;
+}
+
+Task<Event> Exchange::collect() {
+  const auto until = Clock::now() + route().stream_timeout;
+  if (is_event_stream(call_->head())) co_return Event::Flowing;
+  for (;;) {
+    const UpstreamCall::Piece piece = co_await call_->piece(until);
+    body_.append(piece.data);
+    if (piece.end == UpstreamCall::Piece::End::Broken) co_return broken_off();
+    if (piece.end == UpstreamCall::Piece::End::Last) co_return complete();
+    if (body_.size() > kWholeMax) co_return Event::Flowing;
+  }
+}
+
+Event Exchange::broken_off() {
+  upstream_end_ = UpstreamEnd::Unanswered;
+  metrics_.upstream_ends[static_cast<std::size_t>(UpstreamEnd::Unanswered)].add();
+  return Event::Unanswered;
+}
+
+Event Exchange::complete() {
+  upstream_end_ = UpstreamEnd::Answered;
+  upstream_time_ = Clock::now() - call_->sent_at();
+  metrics_.upstream_duration.observe(upstream_time_);
+  return classify();
+}
+
+Event Exchange::classify() const {
+  const std::uint16_t status = call_->head().status;
+  const RecordRules& rules = route().record;
+  if (rules.release_on.test(status)) return Event::AnsweredRefusal;
+  if (rules.indeterminate_on.test(status)) return Event::AnsweredFailure;
+  const auto& retried = route().retry.on_status;
+  if (asked_.policy == Policy::Idempotent &&
+      std::find(retried.begin(), retried.end(), status) != retried.end()) {
+    return Event::AnsweredFailure;
+  }
+  return Event::Answered;
+}
+
+Task<Event> Exchange::relay_through() {
+  outcome_ = bypassing_ ? Outcome::Bypassed : Outcome::Passed;
+  const GuardWords said = words(outcome_);
+  reply_.begin(call_->head(), said);
+  UpstreamCall::Piece piece = call_->piece_now();
+  for (;;) {
+    if (piece.end == UpstreamCall::Piece::End::Broken) {
+      outcome_ = Outcome::Failed;
+      co_return broken_off();
+    }
+    if (piece.end == UpstreamCall::Piece::End::Last) {
+      complete();
+      co_await reply_.end(piece.data);
+      co_return Event::Sent;
+    }
+    co_await reply_.piece(piece.data, Reply::Hold::Nothing);
+    if (reply_.is_gone()) co_return Event::Sent;
+    // Nothing is claimed here, so an answer may flow for as long as it flows: the time counts
+    // between two pieces, as a plain proxy counts it.
+    piece = co_await call_->piece(Clock::now() + route().stream_timeout);
+  }
+}
+
+Task<Event> Exchange::relay_live() {
+  const bool failure = classify() == Event::AnsweredFailure && asked_.policy == Policy::Effectful;
+  outcome_ = failure ? Outcome::Indeterminate : Outcome::Executed;
+  const GuardWords said = words(outcome_, failure);
+  reply_.begin(call_->head(), said);
+  co_await reply_.piece(body_, Reply::Hold::LastByte);
+  auto until = Clock::now() + route().stream_timeout;
+  Clock::duration stalled{};
+  for (;;) {
+    drop_what_is_not_kept();
+    const UpstreamCall::Piece piece = co_await call_->piece(until);
+    if (piece.end == UpstreamCall::Piece::End::Broken) co_return broken_off();
+    if (!body_dropped_) body_.append(piece.data);
+
+    // A slow client is not the tool's fault: its time is not counted, but the lease has only so
+    // much room for it.
+    const auto handed = Clock::now();
+    co_await reply_.piece(piece.data, Reply::Hold::LastByte);
+    const auto waited = Clock::now() - handed;
+    stalled += waited;
+    until += waited;
+    if (stalled > route().settle) reply_.cut();
+    if (piece.end == UpstreamCall::Piece::End::Last) co_return complete();
+  }
+}
+
+void Exchange::drop_what_is_not_kept() {
+  if (route().record.keep_body && body_.size() <= route().record.body_bytes_max) return;
+  body_dropped_ = true;
+  body_ = std::string();
+}
+
+StoredResponsePtr Exchange::stored_form() {
+  if (answer_ != nullptr) return answer_;
+  auto stored = std::make_shared<StoredResponse>();
+  const ResponseHead& head = call_->head();
+  stored->status = head.status;
+  stored->unframed = call_->ended_at_close();
+  std::string_view connection_names;
+  for (const HeaderField& field : head.fields.all()) {
+    if (same_name(field.name, "connection")) connection_names = field.value;
+  }
+  for (const HeaderField& field : head.fields.all()) {
+    if (!is_stored(field.name) && !contains(route().replay_headers_add, field.name)) continue;
+    if (contains(route().replay_headers_remove, field.name)) continue;
+    if (!connection_names.empty() && list_names(connection_names, field.name)) continue;
+    stored->fields.push_back({std::string(field.name), std::string(field.value)});
+  }
+  const bool kept =
+      !body_dropped_ && route().record.keep_body && body_.size() <= route().record.body_bytes_max;
+  stored->kept = kept ? BodyKept::Kept : BodyKept::NotKept;
+  if (kept) stored->body = std::move(body_);
+  answer_ = std::move(stored);
+  return answer_;
+}
+
+StoredResponsePtr Exchange::bare_form() const {
+  auto bare = std::make_shared<StoredResponse>();
+  bare->status = answer_->status;
+  bare->kept = BodyKept::NotKept;
+  bare->unframed = answer_->unframed;
+  bare->fields = answer_->fields;
+  return bare;
+}
+
+Task<Event> Exchange::relay(Outcome outcome, bool veto) {
+  const StoredResponsePtr shared = stored_form();
+  land(shared, veto);
+  outcome_ = outcome;
+  if (reply_.has_begun()) {
+    co_await reply_.end();
+    co_return Event::Sent;
+  }
+  const GuardWords said = words(outcome, veto);
+  reply_.begin(call_->head(), said);
+  co_await reply_.end(shared->kept == BodyKept::Kept ? shared->body : body_);
+  co_return Event::Sent;
+}
+
+Task<Event> Exchange::relay_or_refuse() {
+  if (call_->has_head() && call_->failure() == CallFailure::None) {
+    if (is_guarded() && !bypassing_) co_return co_await relay(Outcome::Executed, false);
+    const Event end = co_await relay_through();
+    if (end == Event::Unanswered) reply_.cut();
+    co_return Event::Sent;
+  }
+  switch (call_->request_body_end()) {
+    case RequestBody::End::Malformed:
+      reply_.close_after();
+      co_return co_await refuse(ProblemType::BadRequest);
+    case RequestBody::End::TooSlow:
+      reply_.close_after();
+      co_return co_await refuse(ProblemType::RequestTimeout);
+    case RequestBody::End::Gone:
+      reply_.cut();
+      co_return Event::Sent;
+    case RequestBody::End::More:
+    case RequestBody::End::Last:
+      break;
+  }
+  switch (call_->failure()) {
+    case CallFailure::Timeout:
+      co_return co_await refuse(ProblemType::UpstreamTimeout);
+    case CallFailure::None:
+    case CallFailure::Unreachable:
+    case CallFailure::TooLate:
+      co_return co_await refuse(ProblemType::UpstreamUnreachable);
+    case CallFailure::Cut:
+    case CallFailure::Malformed:
+      break;
+  }
+  co_return co_await refuse(ProblemType::UpstreamFailed);
+}
+
+Task<Event> Exchange::cut() {
+  if (lead_.is_flying()) {
+    Landing landing;
+    landing.problem = problem(asked_.policy == Policy::Effectful ? ProblemType::Indeterminate
+                                                                 : ProblemType::UpstreamFailed);
+    landing.reference = reference_;
+    lead_.land(std::move(landing));
+  }
+  if (asked_.policy == Policy::Effectful) outcome_ = Outcome::Indeterminate;
+  reply_.cut();
+  co_return Event::Sent;
+}
+
+Task<Event> Exchange::mark() {
+  IndeterminateReason reason = IndeterminateReason::Internal;
+  switch (call_->failure()) {
+    case CallFailure::None:
+      reason = IndeterminateReason::UpstreamStatus;
+      break;
+    case CallFailure::Timeout:
+      reason = IndeterminateReason::Timeout;
+      break;
+    case CallFailure::Malformed:
+      reason = IndeterminateReason::Malformed;
+      break;
+    case CallFailure::Cut:
+    case CallFailure::Unreachable:
+    case CallFailure::TooLate:
+      reason = IndeterminateReason::Cut;
+      break;
+  }
+  if (call_->has_head()) unknown_status_ = call_->head().status;
+  co_return co_await settlement_->mark(reason, unknown_status_);
+}
+
+}  // namespace semel::proxy

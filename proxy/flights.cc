@@ -1,0 +1,119 @@
+// Exchanges of one process on one key. A follower waits on a timer of its own; the leader's worker
+// posts to the follower's executor, so a timer is only ever touched on its own worker.
+#include "proxy/flights.h"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+namespace semel::proxy {
+namespace {
+
+using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
+                                         asio::wait_traits<std::chrono::steady_clock>, Executor>;
+
+struct Waiter {
+  Waiter(Executor home, std::chrono::steady_clock::time_point until)
+      : executor(home), timer(home, until) {}
+  Executor executor;
+  Timer timer;
+  std::shared_ptr<const Landing> landed;
+};
+
+}  // namespace
+
+class Flights::Flight {
+ public:
+  Flight(const IdempotencyKey& flown, const Bindings& bound,
+         std::chrono::steady_clock::time_point until)
+      : key(flown), bindings(bound), ends(until) {}
+  const IdempotencyKey key;
+  const Bindings bindings;
+  const std::chrono::steady_clock::time_point ends;
+  // Under the shard's mutex:
+  std::shared_ptr<const Landing> landed;
+  std::size_t seats = 0;
+  std::vector<std::shared_ptr<Waiter>> waiters;
+};
+
+Flights::Lead::Lead(Lead&& other) noexcept
+    : flights_(other.flights_), flight_(std::move(other.flight_)) {}
+
+Flights::Lead& Flights::Lead::operator=(Lead&& other) noexcept {
+  if (this != &other) {
+    free();
+    flights_ = other.flights_;
+    flight_ = std::move(other.flight_);
+  }
+  return *this;
+}
+
+Flights::Lead::~Lead() { free(); }
+
+void Flights::Lead::land(Landing landing) {
+  if (flight_ != nullptr) flights_->end(std::exchange(flight_, nullptr), std::move(landing));
+}
+
+void Flights::Lead::free() { land(Landing{}); }
+
+std::variant<Flights::Lead, Flights::Seat, Flights::Refused> Flights::join(
+    const IdempotencyKey& key, const Bindings& bindings, Follow follow,
+    std::chrono::steady_clock::time_point ends) {
+  Shard& shard = shard_of(key);
+  const std::lock_guard lock(shard.mutex);
+  auto& flight = shard.flights[key];
+  if (flight == nullptr) {
+    flight = std::make_shared<Flight>(key, bindings, ends);
+    Lead lead;
+    lead.flights_ = this;
+    lead.flight_ = flight;
+    return lead;
+  }
+  if (flight->bindings.caller != bindings.caller) return Refused::CallerDiffers;
+  if (flight->bindings != bindings) return Refused::PayloadDiffers;
+  if (follow == Follow::Reject) return Refused::Duplicate;
+  if (flight->seats >= followers_max_) return Refused::TooMany;
+  ++flight->seats;
+  return flight;
+}
+
+Task<std::optional<std::shared_ptr<const Landing>>> Flights::follow(
+    Executor executor, Seat seat, std::chrono::steady_clock::time_point until) {
+  auto waiter = std::make_shared<Waiter>(executor, until);
+  {
+    const std::lock_guard lock(shard_of(seat->key).mutex);
+    if (seat->landed != nullptr) co_return seat->landed;
+    seat->waiters.push_back(waiter);
+  }
+  // Ends early when the flight lands; which of the two it was, `landed` tells.
+  co_await waiter->timer.async_wait(kNoThrow);
+  if (waiter->landed != nullptr) co_return waiter->landed;
+
+  const std::lock_guard lock(shard_of(seat->key).mutex);
+  if (seat->landed != nullptr) co_return seat->landed;
+  --seat->seats;
+  std::erase(seat->waiters, waiter);
+  co_return std::nullopt;
+}
+
+std::chrono::steady_clock::time_point Flights::ends(const Seat& seat) { return seat->ends; }
+
+void Flights::end(const std::shared_ptr<Flight>& flight, Landing landing) {
+  auto landed = std::make_shared<const Landing>(std::move(landing));
+  std::vector<std::shared_ptr<Waiter>> waiters;
+  {
+    Shard& shard = shard_of(flight->key);
+    const std::lock_guard lock(shard.mutex);
+    shard.flights.erase(flight->key);
+    flight->landed = landed;
+    waiters.swap(flight->waiters);
+  }
+  for (auto& waiter : waiters) {
+    const Executor executor = waiter->executor;
+    asio::post(executor, [waiter = std::move(waiter), landed] {
+      waiter->landed = landed;
+      waiter->timer.cancel();
+    });
+  }
+}
+
+}  // namespace semel::proxy

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "core/claim.h"
+#include "core/problem.h"
+#include "core/stored_response.h"
+#include "io/task.h"
+
+namespace semel::proxy {
+
+/// What a leader leaves to its followers.
+struct Landing {
+  StoredResponsePtr response;      ///< The answer as a replay would show it; or
+  std::optional<Problem> problem;  ///< the refusal that all of them get.
+  bool marked = false;             ///< The answer is relayed, and every later call is refused.
+  std::string reference;           ///< 32 hex digits; empty where no claim exists.
+};
+
+/// The exchanges of this process that are on the way on one key: one leader, bounded followers.
+/// @thread Any worker. Nothing here waits while it holds a lock.
+class Flights {
+ public:
+  class Flight;
+  /// The leader's duty to land. If it ends without landing, its followers ask again.
+  class Lead {
+   public:
+    Lead() = default;
+    Lead(Lead&& other) noexcept;
+    Lead& operator=(Lead&& other) noexcept;
+    ~Lead();
+    /// Gives everybody who follows the answer, and takes the flight off the board.
+    void land(Landing landing);
+    /// Takes the flight off the board; who follows asks again.
+    void free();
+    [[nodiscard]] bool is_flying() const { return flight_ != nullptr; }
+
+   private:
+    friend class Flights;
+    Flights* flights_ = nullptr;
+    std::shared_ptr<Flight> flight_;
+  };
+
+  enum class Follow : std::uint8_t { Wait, Reject };
+  enum class Refused : std::uint8_t { Duplicate, TooMany, CallerDiffers, PayloadDiffers };
+  /// A seat in somebody else's flight.
+  using Seat = std::shared_ptr<Flight>;
+
+  explicit Flights(std::size_t followers_max) : followers_max_(followers_max) {}
+
+  /// Leads, follows, or is refused; bindings are compared before anything else.
+  [[nodiscard]] std::variant<Lead, Seat, Refused> join(const IdempotencyKey& key,
+                                                       const Bindings& bindings, Follow follow,
+                                                       std::chrono::steady_clock::time_point ends);
+
+  /// Waits for the flight to end, at most until `until`. Gives the seat back.
+  /// @return Absent: `until` passed. A Landing without response and problem: freed, ask again.
+  [[nodiscard]] Task<std::optional<std::shared_ptr<const Landing>>> follow(
+      Executor executor, Seat seat, std::chrono::steady_clock::time_point until);
+
+  /// When the leader will have an answer or none, at the latest.
+  [[nodiscard]] static std::chrono::steady_clock::time_point ends(const Seat& seat);
+
+ private:
+  struct Shard {
+    std::mutex mutex;
+    std::unordered_map<IdempotencyKey, std::shared_ptr<Flight>, KeyHash> flights;
+  };
+  static constexpr std::size_t kShards = 64;
+  [[nodiscard]] Shard& shard_of(const IdempotencyKey& key) {
+    return shards_[key.bytes[31] % kShards];
+  }
+  void end(const std::shared_ptr<Flight>& flight, Landing landing);
+
+  std::size_t followers_max_;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace semel::proxy

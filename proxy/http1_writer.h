@@ -1,0 +1,42 @@
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace semel::proxy {
+
+/// The one place where a header line is written. A value with CR, LF, NUL or another control, or a
+/// name that is no token, is a broken program: everything that arrives was checked by the readers,
+/// and everything of our own by the configuration.
+/// @owns Appends to `out`, which must outlive it.
+class HeadWriter {
+ public:
+  explicit HeadWriter(std::string& out) : out_(out) {}
+
+  void request_line(std::string_view method, std::string_view target);
+  /// `HTTP/1.1 201 Created`; the standard reason where `reason` is empty.
+  void status_line(std::uint16_t status, std::string_view reason = {});
+  void field(std::string_view name, std::string_view value);
+  /// Two pieces joined, for a list that grows.
+  void field(std::string_view name, std::string_view value, std::string_view more);
+  void field(std::string_view name, std::uint64_t number);
+  /// The empty line.
+  void end() { out_.append("\r\n"); }
+
+ private:
+  std::string& out_;
+};
+
+/// The reason phrase of RFC 9110 15; `Unknown` for the rest.
+[[nodiscard]] std::string_view reason_phrase(std::uint16_t status);
+
+/// `1a\r\n`: the size line of one chunk.
+void append_chunk_size(std::string& out, std::size_t bytes);
+inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
+
+/// IMF-fixdate of the current second, made anew at most once a second per thread.
+[[nodiscard]] std::string_view http_date();
+
+}  // namespace semel::proxy

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/key.h"
+#include "core/route.h"
+#include "core/upstream_end.h"
+#include "proxy/outcome.h"
+#include "stores/store.h"
+
+namespace semel::proxy {
+
+/// One number that one worker writes and the scrape reads. No read-modify-write, no shared line.
+class Counter {
+ public:
+  void add(std::uint64_t by = 1) {
+    value_.store(value_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  void subtract(std::uint64_t by) {
+    value_.store(value_.load(std::memory_order_relaxed) - by, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t read() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+/// Seconds, in Prometheus' cumulative form at scrape time.
+class Histogram {
+ public:
+  static constexpr std::array<double, 13> kBounds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+                                                     0.25,  0.5,    1,     2.5,  10,    30};
+  void observe(std::chrono::nanoseconds time);
+  [[nodiscard]] std::uint64_t bucket(std::size_t i) const { return buckets_[i].read(); }
+  [[nodiscard]] double sum_seconds() const {
+    return static_cast<double>(nanoseconds_.read()) / 1e9;
+  }
+
+ private:
+  std::array<Counter, kBounds.size() + 1> buckets_;
+  Counter nanoseconds_;
+};
+
+/// The store's operations as labels.
+enum class StoreOperation : std::uint8_t { Claim, Record, Release, Mark, Supersede, Sweep };
+inline constexpr std::size_t kStoreOperationCount = 6;
+[[nodiscard]] std::string_view name(StoreOperation operation);
+
+inline constexpr std::size_t kReasonCount = 7;
+
+struct RouteMetrics {
+  std::array<Counter, kOutcomeCount> requests;
+  std::array<Counter, 3> upstream_ends;  ///< By UpstreamEnd.
+  Counter upstream_retries;
+  std::array<Counter, 2> key_sources;  ///< By KeySource.
+  Histogram request_duration;
+  Histogram upstream_duration;
+};
+
+/// Everything that one worker counts.
+struct MetricsShard {
+  explicit MetricsShard(std::size_t routes) : by_route(routes + 1) {}
+  std::vector<RouteMetrics> by_route;  ///< In the table's order; the last one: no route matched.
+  Counter collisions;
+  std::array<Counter, kReasonCount> indeterminate;  ///< By IndeterminateReason.
+  Counter expired_reruns;
+  Counter records_expired;
+  Counter stale_writers;
+  std::array<Counter, kStoreOperationCount> store_errors;
+  std::array<Histogram, kStoreOperationCount> store_duration;
+  Histogram wait_duration;
+  Counter connections;  ///< Open now.
+};
+
+/// The workers' shards, and the text that Prometheus reads.
+class Metrics {
+ public:
+  Metrics(const std::vector<Route>& routes, std::size_t workers);
+  [[nodiscard]] MetricsShard& shard(std::size_t worker) { return *shards_[worker]; }
+
+  /// Exposition format 0.0.4. Labels come from the configuration only, never from a request.
+  /// @thread Any.
+  [[nodiscard]] std::string render(const StoreHealth& health) const;
+
+ private:
+  struct RouteLabels {
+    std::string route;
+    std::string policy;
+  };
+  std::vector<RouteLabels> labels_;
+  std::vector<std::unique_ptr<MetricsShard>> shards_;
+};
+
+}  // namespace semel::proxy

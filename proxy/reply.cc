@@ -1,0 +1,204 @@
+// The one place that answers a client. Called by proxy/session and proxy/exchange.
+#include "proxy/reply.h"
+
+#include <array>
+
+#include "core/header_rules.h"
+#include "proxy/http1_writer.h"
+
+namespace semel::proxy {
+namespace {
+
+/// How long a client may take nothing of an answer before it counts as gone.
+constexpr std::chrono::seconds kClientStallMax{30};
+
+bool has_no_store(std::string_view cache_control) { return list_names(cache_control, "no-store"); }
+
+std::string_view veto_word(RetryVeto veto) { return veto == RetryVeto::Retry ? "true" : "false"; }
+
+}  // namespace
+
+void Reply::write_words(const GuardWords& words) {
+  if (!words.guarded) return;
+  HeadWriter writer(pending_);
+  if (words.outcome == Outcome::Replayed || words.outcome == Outcome::Collapsed) {
+    writer.field("Idempotent-Replayed", "true");
+  }
+  writer.field("Idempotency-Status", name(words.outcome));
+  if (!words.reference.empty()) writer.field("Idempotency-Ref", words.reference);
+  if (!words.client_key.empty()) writer.field("Idempotency-Key", words.client_key);
+  if (words.veto) {
+    writer.field("x-should-retry", "false");
+    writer.field("stripe-should-retry", "false");
+  }
+}
+
+void Reply::write_connection() {
+  HeadWriter writer(pending_);
+  if (!keep_alive_) {
+    writer.field("Connection", "close");
+  } else if (is_http10_) {
+    writer.field("Connection", "keep-alive");
+  }
+}
+
+Task<> Reply::problem(const Problem& problem, const GuardWords& words, std::string_view allow) {
+  const ProblemRow& fixed = row(problem.type);
+  const std::string body = render_body(problem);
+  status_ = fixed.status;
+  problem_slug_ = fixed.slug;
+  pending_.clear();
+  HeadWriter writer(pending_);
+  writer.status_line(status_);
+  writer.field("Date", http_date());
+  writer.field("Content-Type", "application/problem+json");
+  writer.field("Content-Length", body.size());
+  writer.field("Cache-Control", "no-store");
+  if (!allow.empty()) writer.field("Allow", allow);
+  if (problem.retry_after_seconds) {
+    writer.field("Retry-After", static_cast<std::uint64_t>(*problem.retry_after_seconds));
+  }
+  if (fixed.retry != RetryVeto::Silent) {
+    writer.field("x-should-retry", veto_word(fixed.retry));
+    writer.field("stripe-should-retry", veto_word(fixed.retry));
+  }
+  write_words(words);
+  write_connection();
+  writer.end();
+  way_ = Way::Length;
+  co_await send(is_head_ ? std::string_view() : std::string_view(body), {});
+}
+
+Task<> Reply::stored(const StoredResponse& response, const GuardWords& words) {
+  status_ = response.status;
+  pending_.clear();
+  HeadWriter writer(pending_);
+  writer.status_line(status_);
+  writer.field("Date", http_date());
+  bool no_store = false;
+  for (const StoredField& field : response.fields) {
+    if (same_name(field.name, "cache-control")) {
+      if (!has_no_store(field.value)) continue;
+      no_store = true;
+    }
+    writer.field(field.name, field.value);
+  }
+  if (!no_store) writer.field("Cache-Control", "no-store");
+  if (status_ != 204 && status_ != 304) writer.field("Content-Length", response.body.size());
+  write_words(words);
+  write_connection();
+  writer.end();
+  way_ = Way::Length;
+  co_await send(is_head_ ? std::string_view() : std::string_view(response.body), {});
+}
+
+Task<> Reply::no_content() {
+  status_ = 204;
+  pending_.clear();
+  HeadWriter writer(pending_);
+  writer.status_line(status_);
+  writer.field("Date", http_date());
+  write_connection();
+  writer.end();
+  co_await send({}, {});
+}
+
+void Reply::begin(const ResponseHead& head, const GuardWords& words) {
+  status_ = head.status;
+  const bool bodiless = is_head_ || status_ == 204 || status_ == 304;
+  if (bodiless) {
+    way_ = Way::None;
+  } else if (head.framing == Framing::Length || head.framing == Framing::None) {
+    way_ = Way::Length;
+  } else {
+    way_ = is_http10_ ? Way::UntilClose : Way::Chunked;
+    if (is_http10_) keep_alive_ = false;
+  }
+  pending_.clear();
+  HeadWriter writer(pending_);
+  writer.status_line(status_, head.reason);
+  std::string_view connection_names;
+  for (const HeaderField& field : head.fields.all()) {
+    if (same_name(field.name, "connection")) connection_names = field.value;
+  }
+  bool dated = false;
+  for (const HeaderField& field : head.fields.all()) {
+    if (is_hop_by_hop(field.name)) continue;
+    if (same_name(field.name, "content-length")) {
+      // Of an answer without a body it is a statement of the upstream's, not framing.
+      if (bodiless && status_ != 204) writer.field(field.name, field.value);
+      continue;
+    }
+    if (words.guarded && is_our_answer_field(field.name)) continue;
+    if (!connection_names.empty() && list_names(connection_names, field.name)) continue;
+    dated |= same_name(field.name, "date");
+    writer.field(field.name, field.value);
+  }
+  if (!dated) writer.field("Date", http_date());
+  if (way_ == Way::Length) writer.field("Content-Length", head.content_length);
+  if (way_ == Way::Chunked) writer.field("Transfer-Encoding", "chunked");
+  write_words(words);
+  write_connection();
+  writer.end();
+}
+
+Task<> Reply::piece(std::string_view data, Hold hold) {
+  if (is_head_ || way_ == Way::None) data = {};
+  if (way_ == Way::Chunked) {
+    // The last chunk is what is held; all others may go.
+    if (data.empty()) {
+      if (!head_has_left_) co_await send({}, {});
+      co_return;
+    }
+    append_chunk_size(pending_, data.size());
+    co_await send(data, "\r\n");
+    co_return;
+  }
+  if (!data.empty()) pending_.append(std::exchange(held_, {}));
+  if (hold == Hold::LastByte && !data.empty()) {
+    held_.assign(1, data.back());
+    data.remove_suffix(1);
+  }
+  if (!head_has_left_ || !data.empty() || !pending_.empty()) co_await send(data, {});
+}
+
+Task<> Reply::end(std::string_view last_piece) {
+  if (is_head_ || way_ == Way::None) last_piece = {};
+  std::string_view tail;
+  if (way_ == Way::Chunked) {
+    tail = kLastChunk;
+    if (!last_piece.empty()) {
+      append_chunk_size(pending_, last_piece.size());
+      tail = "\r\n0\r\n\r\n";
+    }
+  }
+  pending_.append(std::exchange(held_, {}));
+  if (!head_has_left_ || !pending_.empty() || !last_piece.empty() || !tail.empty()) {
+    co_await send(last_piece, tail);
+  }
+}
+
+void Reply::cut() {
+  keep_alive_ = false;
+  gone_ = true;
+  cut_ = true;
+  held_.clear();
+}
+
+Task<> Reply::send(std::string_view body, std::string_view tail) {
+  if (gone_) {
+    pending_.clear();
+    co_return;
+  }
+  const std::array<asio::const_buffer, 3> buffers = {asio::buffer(pending_),
+                                                     asio::buffer(body.data(), body.size()),
+                                                     asio::buffer(tail.data(), tail.size())};
+  client_.expires_at(Deadlines::Clock::now() + kClientStallMax);
+  const SendReply sent = co_await client_.write_all(buffers);
+  bytes_sent_ += sent.bytes;
+  head_has_left_ = true;
+  pending_.clear();
+  if (sent.end != IoEnd::Done) gone_ = true;
+}
+
+}  // namespace semel::proxy

@@ -1,0 +1,188 @@
+// Puts the workers, the house's own listener, the sweep and the signals together. Called by main.
+#include "proxy/server.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+#include "proxy/house_listener.h"
+#include "proxy/listen.h"
+#include "proxy/site.h"
+#include "proxy/worker.h"
+
+namespace semel::proxy {
+namespace {
+
+constexpr std::chrono::seconds kSweepPause{1};
+constexpr std::size_t kSweepBatch = 256;
+constexpr std::chrono::seconds kDrainMargin{5};
+
+int open_access_log(const config::Config& config) {
+  if (!config.access_log) return -1;
+  if (*config.access_log == "-") return STDOUT_FILENO;
+  const int fd =
+      ::open(config.access_log->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+  if (fd < 0) {
+    throw std::runtime_error("access_log.path: cannot open " + *config.access_log + ": " +
+                             std::strerror(errno));
+  }
+  return fd;
+}
+
+std::size_t worker_count(const config::Config& config) {
+  return config.workers != 0 ? config.workers : std::max(1u, std::thread::hardware_concurrency());
+}
+
+/// The process while it serves.
+class Server {
+ public:
+  Server(config::Config config, std::unique_ptr<Store> store, std::ostream& log)
+      : workers_wanted_(worker_count(config)),
+        access_log_fd_(open_access_log(config)),
+        log_(log),
+        site_(std::move(config), std::move(store), workers_wanted_ + 1, access_log_fd_),
+        signals_(house_.get_executor()),
+        sweep_timer_(house_.get_executor()),
+        drain_timer_(house_.get_executor()) {}
+
+  int run() {
+    open_workers();
+    open_house();
+    signals_.add(SIGTERM);
+    signals_.add(SIGINT);
+    asio::co_spawn(house_, wait_for_signal(), asio::detached);
+    asio::co_spawn(house_, sweep(), asio::detached);
+    say_start();
+    for (auto& worker : workers_) threads_.emplace_back([&worker] { worker->run(); });
+    std::thread housekeeping([this] { house_.run(); });
+    for (auto& thread : threads_) thread.join();
+    asio::post(house_, [this] { end_house(); });
+    housekeeping.join();
+    site_.store->close();
+    log_ << "semel: drained, all is settled" << std::endl;
+    return 0;
+  }
+
+ private:
+  void open_workers() {
+    const bool is_unix = !site_.config.listen.address.unix_path.empty();
+    int shared = -1;
+    for (std::size_t i = 0; i < workers_wanted_; ++i) {
+      workers_.push_back(std::make_unique<Worker>(site_, i));
+      const int fd = is_unix && i > 0 ? ::fcntl(shared, F_DUPFD_CLOEXEC, 0)
+                                      : open_listener(site_.config.listen.address);
+      shared = fd;
+      workers_.back()->listen(fd);
+    }
+  }
+
+  void open_house() {
+    if (!site_.config.metrics) return;
+    HousePages pages;
+    pages.metrics = [this]() -> Task<std::string> { return metrics_page(); };
+    pages.not_ready = [this]() -> Task<std::string> { return not_ready(); };
+    listener_.emplace(house_, *site_.config.metrics, std::move(pages));
+  }
+
+  Task<std::string> metrics_page() {
+    const StoreHealth health = co_await site_.store->health();
+    co_return site_.metrics.render(health);
+  }
+
+  Task<std::string> not_ready() {
+    if (site_.draining) co_return "draining";
+    const StoreHealth health = co_await site_.store->health();
+    if (!health.up) co_return "the store is down";
+    co_return health.suspect ? "the store is suspect" : "";
+  }
+
+  Task<> sweep() {
+    MetricsShard& shard = site_.metrics.shard(workers_wanted_);
+    const auto index = static_cast<std::size_t>(StoreOperation::Sweep);
+    while (!site_.draining) {
+      sweep_timer_.expires_after(kSweepPause);
+      co_await sweep_timer_.async_wait(kNoThrow);
+      bool more = true;
+      while (more && !site_.draining) {
+        const auto asked = std::chrono::steady_clock::now();
+        const auto swept = co_await site_.store->sweep(kSweepBatch);
+        shard.store_duration[index].observe(std::chrono::steady_clock::now() - asked);
+        if (swept.has_error()) {
+          shard.store_errors[index].add();
+          break;
+        }
+        shard.records_expired.add(swept->expired);
+        shard.indeterminate[static_cast<std::size_t>(IndeterminateReason::OwnerLost)].add(
+            swept->owner_lost);
+        more = swept->more;
+      }
+    }
+  }
+
+  Task<> wait_for_signal() {
+    auto [error, signal] = co_await signals_.async_wait(kNoThrow);
+    if (error) co_return;
+    log_ << "semel: draining" << std::endl;
+    site_.draining = true;
+    sweep_timer_.cancel();
+    for (auto& worker : workers_) worker->drain();
+    drain_timer_.expires_after(drain_deadline());
+    auto [cancelled] = co_await drain_timer_.async_wait(kNoThrow);
+    if (cancelled) co_return;
+    log_ << "semel: the drain deadline has passed, what still flies is marked" << std::endl;
+    for (auto& worker : workers_) worker->expire_all();
+  }
+
+  [[nodiscard]] std::chrono::milliseconds drain_deadline() const {
+    std::chrono::milliseconds longest{0};
+    for (const Route& route : site_.table.routes()) longest = std::max(longest, route.timeout);
+    return longest + kDrainMargin;
+  }
+
+  void end_house() {
+    signals_.cancel();
+    drain_timer_.cancel();
+    sweep_timer_.cancel();
+    if (listener_) listener_->close();
+    house_.stop();
+  }
+
+  void say_start() {
+    log_ << "semel " << SEMEL_VERSION << ": listening on " << site_.config.listen.address.text()
+         << ", " << workers_.size() << (workers_.size() == 1 ? " worker" : " workers");
+    if (site_.config.metrics) log_ << ", metrics on " << site_.config.metrics->text();
+    log_ << std::endl;
+    for (const std::string& warning : site_.config.warnings) log_ << "semel: " << warning << "\n";
+    log_.flush();
+  }
+
+  std::size_t workers_wanted_;
+  int access_log_fd_;
+  std::ostream& log_;
+  Site site_;
+  asio::io_context house_{1};
+  asio::basic_signal_set<Executor> signals_;
+  Worker::Timer sweep_timer_;
+  Worker::Timer drain_timer_;
+  std::optional<HouseListener> listener_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+int serve(config::Config config, std::unique_ptr<Store> store, std::ostream& log) {
+  std::signal(SIGPIPE, SIG_IGN);
+  Server server(std::move(config), std::move(store), log);
+  return server.run();
+}
+
+}  // namespace semel::proxy

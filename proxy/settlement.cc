@@ -1,0 +1,130 @@
+// Writes the end of a claim into the store, now or behind the reply. Called by proxy/exchange only.
+#include "proxy/settlement.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "io/clock.h"
+#include "proxy/worker.h"
+
+namespace semel::proxy {
+namespace {
+
+constexpr std::chrono::milliseconds kFirstPause{100};
+constexpr std::chrono::milliseconds kLongestPause{2'000};
+
+/// A broken store stays broken until a restart, which settles what it finds.
+bool may_heal(Fault fault) {
+  return fault == Fault::StoreTimeout || fault == Fault::StoreFull ||
+         fault == Fault::StoreUnreachable;
+}
+
+}  // namespace
+
+/// One write that goes on after its exchange. Everything by value: the exchange is gone.
+struct Settlement::Behind {
+  Worker* worker = nullptr;
+  StoreOperation operation = StoreOperation::Release;
+  Attempt attempt;
+  StoredResponsePtr response;
+  IndeterminateReason reason = IndeterminateReason::Unrecorded;
+  std::optional<std::uint16_t> status;
+  std::chrono::nanoseconds lease_ends{0};
+};
+
+Event Settlement::conclude(StoreOperation operation, const Result<WriteReply>& result,
+                           std::chrono::steady_clock::time_point asked) {
+  const auto index = static_cast<std::size_t>(operation);
+  worker_.metrics.store_duration[index].observe(std::chrono::steady_clock::now() - asked);
+  if (result.has_error()) {
+    worker_.metrics.store_errors[index].add();
+    return result.error() == Fault::StoreFull ? Event::NoRoom : Event::WriteFailed;
+  }
+  if (*result == WriteReply::Done) return Event::Written;
+  worker_.metrics.stale_writers.add();
+  std::fprintf(stderr, "semel: stale_writer: %s of an attempt that no longer owns its record\n",
+               std::string(name(operation)).c_str());
+  return Event::WriteStale;
+}
+
+Task<Event> Settlement::record(StoredResponsePtr response) {
+  const auto asked = std::chrono::steady_clock::now();
+  const auto result = co_await worker_.site.store->record(attempt_, response);
+  const Event event = conclude(StoreOperation::Record, result, asked);
+  if (event == Event::WriteFailed && may_heal(result.error())) {
+    Behind behind{&worker_, StoreOperation::Record, attempt_, response, {}, {}, lease_ends_};
+    worker_.start(go_on(std::move(behind)));
+  }
+  co_return event;
+}
+
+Task<Event> Settlement::record_bare(StoredResponsePtr response) {
+  const Event event = co_await record(response);
+  if (event == Event::NoRoom) {
+    Behind behind{&worker_, StoreOperation::Record, attempt_, response, {}, {}, lease_ends_};
+    worker_.start(go_on(std::move(behind)));
+  }
+  co_return event;
+}
+
+Task<Event> Settlement::release() {
+  const auto asked = std::chrono::steady_clock::now();
+  const auto result = co_await worker_.site.store->release(attempt_);
+  const Event event = conclude(StoreOperation::Release, result, asked);
+  if (result.has_error() && may_heal(result.error())) disown();
+  co_return event;
+}
+
+Task<Event> Settlement::mark(IndeterminateReason reason, std::optional<std::uint16_t> status) {
+  worker_.metrics.indeterminate[static_cast<std::size_t>(reason)].add();
+  const auto asked = std::chrono::steady_clock::now();
+  const auto result = co_await worker_.site.store->mark_indeterminate(attempt_, reason, status);
+  const Event event = conclude(StoreOperation::Mark, result, asked);
+  if (result.has_error() && may_heal(result.error())) {
+    Behind behind{&worker_, StoreOperation::Mark, attempt_, nullptr, reason, status, lease_ends_};
+    worker_.start(go_on(std::move(behind)));
+  }
+  co_return event;
+}
+
+void Settlement::disown() {
+  Behind behind{&worker_, StoreOperation::Release, attempt_, nullptr, {}, {}, lease_ends_};
+  worker_.start(go_on(std::move(behind)));
+}
+
+Task<> Settlement::go_on(Behind behind) {
+  Store& store = *behind.worker->site.store;
+  Worker::Timer timer(behind.worker->executor());
+  auto pause = kFirstPause;
+  while (boot_time() < behind.lease_ends && !behind.worker->is_ending()) {
+    timer.expires_after(pause);
+    co_await timer.async_wait(kNoThrow);
+    pause = std::min(pause * 2, kLongestPause);
+
+    Result<WriteReply> result = Fault::StoreUnreachable;
+    switch (behind.operation) {
+      case StoreOperation::Record:
+        result = co_await store.record(behind.attempt, behind.response);
+        break;
+      case StoreOperation::Mark:
+        result = co_await store.mark_indeterminate(behind.attempt, behind.reason, behind.status);
+        break;
+      default:
+        result = co_await store.release(behind.attempt);
+        break;
+    }
+    if (result.has_value() || !may_heal(result.error())) co_return;
+    behind.worker->metrics.store_errors[static_cast<std::size_t>(behind.operation)].add();
+  }
+  if (behind.operation == StoreOperation::Record) {
+    behind.worker->metrics.indeterminate[static_cast<std::size_t>(IndeterminateReason::Unrecorded)]
+        .add();
+    const auto marked = co_await store.mark_indeterminate(
+        behind.attempt, IndeterminateReason::Unrecorded, behind.response->status);
+    if (marked.has_error()) {
+      behind.worker->metrics.store_errors[static_cast<std::size_t>(StoreOperation::Mark)].add();
+    }
+  }
+}
+
+}  // namespace semel::proxy

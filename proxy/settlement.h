@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "core/dispatch.h"
+#include "proxy/metrics.h"
+#include "stores/store.h"
+
+namespace semel::proxy {
+
+class Worker;
+
+/// How a held claim ends: record, release or mark. What the store would not write at once is
+/// written again in the background, with the same token, until the lease ends.
+/// @thread One worker's.
+class Settlement {
+ public:
+  /// @param lease_ends  CLOCK_BOOTTIME.
+  Settlement(Worker& worker, Attempt attempt, std::chrono::nanoseconds lease_ends)
+      : worker_(worker), attempt_(attempt), lease_ends_(lease_ends) {}
+
+  /// @return Written, WriteStale, NoRoom (nothing goes on behind it) or WriteFailed (it does).
+  [[nodiscard]] Task<Event> record(StoredResponsePtr response);
+  /// The same for the last form that the answer has: also without room it goes on behind.
+  [[nodiscard]] Task<Event> record_bare(StoredResponsePtr response);
+  [[nodiscard]] Task<Event> release();
+  [[nodiscard]] Task<Event> mark(IndeterminateReason reason, std::optional<std::uint16_t> status);
+  /// A claim whose answer never came: its token is released in the background.
+  void disown();
+
+  [[nodiscard]] const Attempt& attempt() const { return attempt_; }
+
+ private:
+  struct Behind;
+  [[nodiscard]] static Task<> go_on(Behind behind);
+  [[nodiscard]] Event conclude(StoreOperation operation, const Result<WriteReply>& result,
+                               std::chrono::steady_clock::time_point asked);
+
+  Worker& worker_;
+  Attempt attempt_;
+  std::chrono::nanoseconds lease_ends_;
+};
+
+}  // namespace semel::proxy

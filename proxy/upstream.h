@@ -1,0 +1,137 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "config/config.h"
+#include "core/upstream_end.h"
+#include "io/dial.h"
+#include "io/tcp.h"
+#include "proxy/arena.h"
+#include "proxy/body_framing.h"
+#include "proxy/forwarded_request.h"
+#include "proxy/request_body.h"
+#include "proxy/upstream_pool.h"
+
+namespace semel::proxy {
+
+/// Why an upstream call is not Answered.
+enum class CallFailure : std::uint8_t {
+  None,
+  Unreachable,  ///< NeverSent: nobody to send it to.
+  TooLate,      ///< NeverSent: `dispatch_by` had passed before the first byte.
+  Timeout,
+  Cut,
+  Malformed,
+};
+
+/// One worker's side of one configured upstream.
+struct UpstreamSite {
+  UpstreamSite(Executor home, Deadlines& sweep, BufferPool& blocks, const config::Upstream& what)
+      : executor(home),
+        deadlines(sweep),
+        buffers(blocks),
+        config(what),
+        pool(what.endpoints.size(), what.connections_max) {}
+  Executor executor;
+  Deadlines& deadlines;
+  BufferPool& buffers;
+  const config::Upstream& config;
+  UpstreamPool pool;
+  std::size_t next_endpoint = 0;
+};
+
+/// Starts a coroutine on the worker, held by its gate.
+using Spawn = std::function<void(Task<>)>;
+
+/// One attempt: one request on one connection, and the answer to it. It never retries by itself
+/// once a byte may have left (spec 7).
+/// @thread One worker's.
+class UpstreamCall {
+ public:
+  using Clock = Deadlines::Clock;
+
+  /// Before the first byte.
+  struct Dispatch {
+    std::chrono::nanoseconds not_after;  ///< CLOCK_BOOTTIME; nothing is sent later.
+    Clock::time_point connect_until;
+    Clock::duration pooled_age_max;  ///< Oldest last answer of a pooled connection.
+  };
+
+  UpstreamCall(UpstreamSite& site, const Spawn& spawn) : site_(site), spawn_(spawn) {}
+  ~UpstreamCall();
+  UpstreamCall(const UpstreamCall&) = delete;
+  UpstreamCall& operator=(const UpstreamCall&) = delete;
+
+  /// Sends the request. What the kernel does not take at once goes on while the answer is read.
+  /// @param request, body, stream  Must outlive the call. `stream` follows `body`; null: `body` is
+  /// all.
+  /// @return NeverSent with failure() Unreachable or TooLate; Unanswered never; Answered: a byte
+  /// left.
+  [[nodiscard]] Task<UpstreamEnd> send(const ForwardedRequest& request, std::string_view body,
+                                       RequestBody* stream, Dispatch dispatch);
+
+  /// Reads the final response's head. 1xx are skipped, at most 16.
+  /// @return Answered: head() is there. Unanswered: failure() says why.
+  [[nodiscard]] Task<UpstreamEnd> read_head(Clock::time_point until);
+  [[nodiscard]] const ResponseHead& head() const { return head_; }
+  /// The head and everything that arrived with it stay where they are until the first body read.
+  [[nodiscard]] bool has_head() const { return has_head_; }
+
+  struct Piece {
+    enum class End : std::uint8_t { More, Last, Broken };
+    End end = End::More;
+    std::string_view data;  ///< Good until the next call. The head's views are, too.
+  };
+  /// The next piece of the body, from what is here already. More without data: it has to be waited
+  /// for.
+  [[nodiscard]] Piece piece_now();
+  [[nodiscard]] Task<Piece> piece(Clock::time_point until);
+  [[nodiscard]] bool ended_at_close() const { return framing_.ends_at_close(); }
+
+  /// Ends the call: the connection goes back to the pool if the answer was complete and nothing
+  /// else came, else it is closed. Waits for a request body that is still being sent.
+  [[nodiscard]] Task<> finish();
+
+  [[nodiscard]] CallFailure failure() const { return failure_; }
+  /// How reading the client's streaming body ended, when that ended the call.
+  [[nodiscard]] RequestBody::End request_body_end() const { return request_body_end_; }
+  /// When the first byte left.
+  [[nodiscard]] Clock::time_point sent_at() const { return sent_at_; }
+  [[nodiscard]] Connection* connection() { return connection_.get(); }
+
+ private:
+  struct Pump;
+  [[nodiscard]] Task<bool> send_on(std::unique_ptr<Connection> connection,
+                                   const ForwardedRequest& request, std::string_view authority,
+                                   std::string_view body, RequestBody* stream);
+  [[nodiscard]] static Task<> run_pump(std::shared_ptr<Pump> pump);
+  [[nodiscard]] Task<bool> read_more(Clock::time_point until);
+  void fail(CallFailure failure) { failure_ = failure; }
+  void drop_connection();
+
+  UpstreamSite& site_;
+  const Spawn& spawn_;
+  std::unique_ptr<Connection> connection_;
+  std::size_t endpoint_ = 0;
+  std::shared_ptr<Pump> pump_;
+  std::string request_head_;
+  Buffer in_;
+  ResponseHead head_;
+  bool has_head_ = false;
+  bool complete_ = false;
+  bool saw_close_ = false;
+  std::string_view method_;
+  Buffer body_in_;  // Body bytes behind the head's buffer, so that the head's views stay good.
+  std::string_view head_rest_;
+  BodyFraming framing_;
+  std::size_t to_consume_ = 0;
+  CallFailure failure_ = CallFailure::None;
+  RequestBody::End request_body_end_ = RequestBody::End::More;
+  Clock::time_point sent_at_{};
+};
+
+}  // namespace semel::proxy

@@ -1,0 +1,58 @@
+#include "proxy/upstream_pool.h"
+
+#include <algorithm>
+
+namespace semel::proxy {
+
+std::unique_ptr<Connection> UpstreamPool::take(std::size_t endpoint, Clock::duration age_max) {
+  auto& waiting = idle_[endpoint];
+  const auto now = Clock::now();
+  while (!waiting.empty()) {
+    Idle& newest = waiting.back();
+    // The newest is the first that could be young enough: the rest are older still.
+    if (now - newest.last_answer > age_max) return nullptr;
+    auto connection = std::move(newest.connection);
+    const bool usable = now < newest.usable_until && connection->is_idle_and_open();
+    waiting.pop_back();
+    if (usable) return connection;
+    forget();
+  }
+  return nullptr;
+}
+
+void UpstreamPool::give(std::size_t endpoint, std::unique_ptr<Connection> connection,
+                        std::optional<std::chrono::seconds> announced) {
+  connection->expires_never();
+  const auto now = Clock::now();
+  auto usable_until = now + kIdleMax;
+  if (announced) usable_until = std::min(usable_until, now + *announced - kAnnouncedMargin);
+  if (usable_until <= now) {
+    forget();
+    return;
+  }
+  idle_[endpoint].push_back({std::move(connection), now, usable_until});
+}
+
+bool UpstreamPool::reserve() {
+  if (open_ < open_max_) {
+    ++open_;
+    return true;
+  }
+  for (auto& waiting : idle_) {
+    if (waiting.empty()) continue;
+    waiting.erase(waiting.begin());  // Its slot passes to the caller.
+    return true;
+  }
+  return false;
+}
+
+void UpstreamPool::sweep(Clock::time_point now) {
+  for (auto& waiting : idle_) {
+    const auto kept = std::find_if(waiting.begin(), waiting.end(),
+                                   [&](const Idle& idle) { return now < idle.usable_until; });
+    open_ -= static_cast<std::size_t>(kept - waiting.begin());
+    waiting.erase(waiting.begin(), kept);
+  }
+}
+
+}  // namespace semel::proxy

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "io/tcp.h"
+
+namespace semel::proxy {
+
+/// Connections to one upstream that wait for their next request, newest first.
+/// @thread One worker's.
+class UpstreamPool {
+ public:
+  using Clock = Deadlines::Clock;
+  static constexpr std::chrono::seconds kIdleMax{60};
+  /// An upstream that announced when it closes is not raced against its announcement.
+  static constexpr std::chrono::seconds kAnnouncedMargin{1};
+
+  /// @param endpoints  How many endpoints the upstream has.
+  /// @param open_max   Connections in all, in use or waiting.
+  UpstreamPool(std::size_t endpoints, std::size_t open_max)
+      : idle_(endpoints), open_max_(open_max) {}
+
+  /// A connection to `endpoint` whose last answer is at most `age_max` old, and which is still open
+  /// and silent. @return Null where there is none.
+  [[nodiscard]] std::unique_ptr<Connection> take(std::size_t endpoint, Clock::duration age_max);
+
+  /// Gives one back after a complete answer.
+  /// @param announced  The value of `Keep-Alive: timeout`, if the upstream sent one.
+  void give(std::size_t endpoint, std::unique_ptr<Connection> connection,
+            std::optional<std::chrono::seconds> announced);
+
+  /// A slot for one more connection. @return false: none left.
+  [[nodiscard]] bool reserve();
+  /// The connection of a slot is closed.
+  void forget() { --open_; }
+
+  /// Closes what has waited too long.
+  void sweep(Clock::time_point now);
+
+ private:
+  struct Idle {
+    std::unique_ptr<Connection> connection;
+    Clock::time_point last_answer;
+    Clock::time_point usable_until;
+  };
+  std::vector<std::vector<Idle>> idle_;
+  std::size_t open_max_;
+  std::size_t open_ = 0;
+};
+
+}  // namespace semel::proxy

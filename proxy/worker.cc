@@ -1,0 +1,177 @@
+// One thread's part of the proxy: accepts, ticks, starts sessions and keeps them until they end.
+#include "proxy/worker.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <cstdio>
+
+#include "core/check.h"
+#include "proxy/reply.h"
+#include "proxy/session.h"
+
+namespace semel::proxy {
+namespace {
+
+std::string address_of(const sockaddr_storage& peer) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (peer.ss_family == AF_INET) {
+    const auto& v4 = reinterpret_cast<const sockaddr_in&>(peer);
+    inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
+  } else if (peer.ss_family == AF_INET6) {
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(peer);
+    inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
+  }
+  return text;
+}
+
+/// Serves one client. Owns the session, and so the connection, for as long as it runs.
+Task<> serve(Worker& worker, std::unique_ptr<Connection> client, std::string address) {
+  Session session(worker, std::move(client), std::move(address));
+  co_await session.run();
+}
+
+/// Answers a connection that there is no room for.
+Task<> turn_away(std::unique_ptr<Connection> client) {
+  Reply reply(*client);
+  Problem overloaded;
+  overloaded.type = ProblemType::Overloaded;
+  overloaded.dispatched = false;
+  overloaded.retry_after_seconds = 1;
+  const GuardWords none;
+  co_await reply.problem(overloaded, none);
+  client->shutdown_write();
+}
+
+}  // namespace
+
+Worker::Worker(Site& shared, std::size_t index)
+    : site(shared),
+      metrics(shared.metrics.shard(index)),
+      access_log(shared.access_log_fd),
+      spawn([this](Task<> task) { start(std::move(task)); }),
+      tick_timer_(io_.get_executor()) {
+  for (const config::Upstream& upstream : site.config.upstreams) {
+    upstreams_.push_back(
+        std::make_unique<UpstreamSite>(io_.get_executor(), deadlines, buffers, upstream));
+  }
+  for (const Route& route : site.table.routes()) {
+    retry_budgets_.emplace_back(route.retry.budget_percent);
+  }
+  gate_.on_empty([this] { finish_if_drained(); });
+}
+
+Worker::~Worker() { access_log.flush(); }
+
+std::size_t Worker::index_of(const Route* route) const {
+  return static_cast<std::size_t>(route - site.table.routes().data());
+}
+
+void Worker::listen(int fd) {
+  listening_ =
+      std::make_unique<asio::posix::basic_stream_descriptor<Executor>>(io_.get_executor(), fd);
+}
+
+void Worker::run() {
+  asio::co_spawn(io_, accept_loop(), asio::detached);
+  asio::co_spawn(io_, tick(), asio::detached);
+  io_.run();
+}
+
+void Worker::start(Task<> task) {
+  asio::co_spawn(io_, std::move(task), [pass = gate_.enter()](std::exception_ptr failure) {
+    if (!failure) return;
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "semel: a session failed: %s\n", error.what());
+    }
+  });
+}
+
+Task<> Worker::accept_loop() {
+  using Descriptor = asio::posix::basic_stream_descriptor<Executor>;
+  while (listening_ != nullptr && listening_->is_open()) {
+    auto [error] = co_await listening_->async_wait(Descriptor::wait_read, kNoThrow);
+    if (error) co_return;
+    for (;;) {
+      sockaddr_storage peer{};
+      socklen_t size = sizeof peer;
+      const int fd = ::accept4(listening_->native_handle(), reinterpret_cast<sockaddr*>(&peer),
+                               &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      if (fd >= 0) {
+        admit(fd, address_of(peer));
+        continue;
+      }
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        // Out of descriptors: those in use must end first. The backlog holds the rest.
+        Timer pause(executor(), std::chrono::milliseconds(100));
+        co_await pause.async_wait(kNoThrow);
+      }
+      if (errno == ECONNABORTED || errno == EINTR) continue;
+      break;
+    }
+  }
+}
+
+void Worker::admit(int fd, std::string address) {
+  const bool is_unix = !site.config.listen.address.unix_path.empty();
+  if (!is_unix) {
+    const int on = 1;
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+  const int family =
+      is_unix ? AF_UNIX : (address.find(':') == std::string::npos ? AF_INET : AF_INET6);
+  const asio::generic::stream_protocol protocol(family, is_unix ? 0 : IPPROTO_TCP);
+  Connection::Socket socket(executor(), protocol, fd);
+  auto client = std::make_unique<Connection>(std::move(socket), deadlines);
+  if (!site.connections.take(address)) {
+    start(turn_away(std::move(client)));
+    return;
+  }
+  start(serve(*this, std::move(client), std::move(address)));
+}
+
+Task<> Worker::tick() {
+  std::uint64_t ticks = 0;
+  while (!(draining_ && gate_.held() == 0)) {
+    tick_timer_.expires_after(kTick);
+    co_await tick_timer_.async_wait(kNoThrow);
+    const auto now = ending_ ? Deadlines::Clock::time_point::max() : Deadlines::Clock::now();
+    deadlines.sweep(now);
+    access_log.flush();
+    if (++ticks % 50 == 0) {
+      for (auto& upstream : upstreams_) upstream->pool.sweep(Deadlines::Clock::now());
+    }
+  }
+  access_log.flush();
+}
+
+void Worker::drain() {
+  asio::post(io_, [this] {
+    draining_ = true;
+    if (listening_ != nullptr) listening_->close();
+    for (Guest& guest : guests_) {
+      if (guest.is_idle) guest.connection->cancel();
+    }
+    finish_if_drained();
+  });
+}
+
+void Worker::expire_all() {
+  asio::post(io_, [this] { ending_ = true; });
+}
+
+void Worker::finish_if_drained() {
+  if (draining_ && gate_.held() == 0) tick_timer_.cancel();
+}
+
+}  // namespace semel::proxy

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/gate.h"
+#include "io/random.h"
+#include "io/tcp.h"
+#include "proxy/access_log.h"
+#include "proxy/arena.h"
+#include "proxy/retry_budget.h"
+#include "proxy/site.h"
+#include "proxy/upstream.h"
+
+namespace semel::proxy {
+
+/// One thread, one io_context, one listening socket. What stands here is touched by no other
+/// thread.
+class Worker {
+ public:
+  using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
+                                           asio::wait_traits<std::chrono::steady_clock>, Executor>;
+  static constexpr std::chrono::milliseconds kTick{20};
+
+  Worker(Site& site, std::size_t index);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// @param fd  A bound, listening, non-blocking socket; owned from here on.
+  void listen(int fd);
+  /// Runs until every session has ended after stop().
+  void run();
+
+  /// Stops accepting and ends idle connections; what flies goes on. From any thread.
+  void drain();
+  /// Ends what still flies: every deadline counts as passed. From any thread.
+  void expire_all();
+
+  /// True once expire_all() was called: what goes on behind replies ends, too.
+  [[nodiscard]] bool is_ending() const { return ending_; }
+
+  /// Starts a coroutine that the gate holds and whose exceptions are reported.
+  void start(Task<> task);
+
+  /// A client's connection while its session lives, so that a drain finds the idle ones.
+  struct Guest {
+    Connection* connection = nullptr;
+    bool is_idle = false;
+  };
+  [[nodiscard]] std::list<Guest>& guests() { return guests_; }
+
+  [[nodiscard]] Executor executor() { return io_.get_executor(); }
+  [[nodiscard]] UpstreamSite& upstream(std::size_t index) { return *upstreams_[index]; }
+  [[nodiscard]] RetryBudget& retry_budget(std::size_t route) { return retry_budgets_[route]; }
+  /// Index of `route` in the table.
+  [[nodiscard]] std::size_t index_of(const Route* route) const;
+
+  Site& site;
+  Deadlines deadlines;
+  BufferPool buffers;
+  RandomBits random;
+  MetricsShard& metrics;
+  AccessLog access_log;
+  const Spawn spawn;
+
+ private:
+  [[nodiscard]] Task<> accept_loop();
+  [[nodiscard]] Task<> tick();
+  void admit(int fd, std::string address);
+  void finish_if_drained();
+
+  asio::io_context io_{1};
+  std::unique_ptr<asio::posix::basic_stream_descriptor<Executor>> listening_;
+  Timer tick_timer_;
+  std::vector<std::unique_ptr<UpstreamSite>> upstreams_;
+  std::vector<RetryBudget> retry_budgets_;
+  std::list<Guest> guests_;
+  Gate gate_;
+  bool draining_ = false;
+  bool ending_ = false;
+};
+
+}  // namespace semel::proxy
