@@ -91,7 +91,10 @@ Result<ClaimReply> Ledger::grant(const ClaimRequest& request, Entry* before, con
                               record.state != Record::State::Freed;
   fence_.value += 1;
   const std::uint64_t row = record.row;
+  std::optional<FreedAttempt> freed_before;
+  if (record.state == Record::State::Freed) freed_before = {record.token, record.fence};
   record = Record{};
+  record.freed_before = freed_before;
   record.policy = request.policy;
   record.token = request.token;
   record.fence = fence_;
@@ -125,6 +128,7 @@ Result<WriteReply> Ledger::record(const Attempt& attempt, StoredResponsePtr resp
   if (!entry) return WriteReply::Stale;
   Record& record = entry->second;
   if (record.state == Record::State::Corrupt) return Fault::RecordCorrupt;
+  if (record.freed_before == FreedAttempt{attempt.token, attempt.fence}) contradicted_ += 1;
   if (!record.belongs_to(attempt) || record.expired(now)) return WriteReply::Stale;
   if (record.state == Record::State::Completed) return WriteReply::Done;
   if (record.forgotten) response = without_payload(*response);

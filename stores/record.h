@@ -21,6 +21,13 @@ struct Now {
   std::chrono::system_clock::time_point wall;
 };
 
+/// Names an attempt whose key an operator set free.
+struct FreedAttempt {
+  ClaimToken token;
+  Fence fence;
+  bool operator==(const FreedAttempt&) const = default;
+};
+
 /// What stands under one key. The same in memory and on disk (docs/record-format.md).
 struct Record {
   enum class State : std::uint8_t {
@@ -47,6 +54,8 @@ struct Record {
   std::chrono::system_clock::time_point changed;
   IndeterminateReason reason = IndeterminateReason::OwnerLost;  ///< Of Indeterminate.
   std::optional<std::uint16_t> upstream_status;                 ///< Of Indeterminate.
+  /// An attempt that an operator freed before this one claimed: its late answer is a contradiction.
+  std::optional<FreedAttempt> freed_before;
   StoredResponsePtr response;  ///< Of Completed. Null: it is in the file only, at `row`.
   std::uint64_t row = 0;       ///< Where a file holds this record; 0: nowhere.
 

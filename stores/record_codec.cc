@@ -138,6 +138,12 @@ Record read_record(Reader& reader) {
   record.changed = wall_time(reader.number<std::int64_t>());
   record.reason = reader.word(IndeterminateReason::Internal);
   if (reader.flag()) record.upstream_status = reader.number<std::uint16_t>();
+  if (reader.flag()) {
+    FreedAttempt freed;
+    reader.raw(freed.token.bytes);
+    freed.fence.value = reader.number<std::uint64_t>();
+    record.freed_before = freed;
+  }
   return record;
 }
 
@@ -169,6 +175,11 @@ std::string encode_record(const IdempotencyKey& key, const Record& record) {
   writer.number(static_cast<std::uint8_t>(record.reason));
   writer.number(static_cast<std::uint8_t>(record.upstream_status.has_value()));
   if (record.upstream_status) writer.number(*record.upstream_status);
+  writer.number(static_cast<std::uint8_t>(record.freed_before.has_value()));
+  if (record.freed_before) {
+    writer.raw(record.freed_before->token.bytes);
+    writer.number(record.freed_before->fence.value);
+  }
   return std::move(writer).finish();
 }
 

@@ -120,6 +120,17 @@ TEST_P(StoreConformance, ALateAnswerContradictsAnOperatorWhileNobodyClaimed) {
   EXPECT_EQ(run(store_->health()).resolutions_contradicted, 1u);
 }
 
+TEST_P(StoreConformance, ALateAnswerAfterTheNextClaimIsCountedAndChangesNothing) {
+  const auto request = request_of(1, 1);
+  const auto holder = granted(request);
+  mark(holder, IndeterminateReason::Cut).value();
+  ASSERT_EQ(resolve(request.reference, Decision::DidNotHappen).value(), ResolveReply::Done);
+  const auto next = granted(request_of(1, 2));
+  EXPECT_EQ(record(holder, response_of(200, "it did")).value(), WriteReply::Stale);
+  EXPECT_EQ(run(store_->health()).resolutions_contradicted, 1u);
+  EXPECT_EQ(find(request.key)->fence, next.fence);
+}
+
 TEST_P(StoreConformance, OnlyAnUnknownOutcomeCanBeResolved) {
   const auto open = request_of(1, 1);
   const auto holder = granted(open);

@@ -31,6 +31,9 @@ Record full_record() {
   record.changed = std::chrono::system_clock::time_point(12ns);
   record.reason = IndeterminateReason::UpstreamStatus;
   record.upstream_status = 503;
+  record.freed_before = FreedAttempt{};
+  record.freed_before->token.bytes.fill(0x66);
+  record.freed_before->fence.value = 13;
   return record;
 }
 
@@ -55,6 +58,7 @@ std::string published_record() {
   bytes += std::string("\x01\x0A\0\0\0\0\0\0\0", 9);
   bytes += std::string("\x0B\0\0\0\0\0\0\0", 8) + std::string("\x0C\0\0\0\0\0\0\0", 8);
   bytes += std::string("\x03\x01\xF7\x01", 4);
+  bytes += '\x01' + std::string(16, '\x66') + std::string("\x0D\0\0\0\0\0\0\0", 8);
   return bytes;
 }
 
@@ -114,6 +118,7 @@ TEST(RecordCodec, EveryMemberComesBack) {
   EXPECT_EQ(record.changed, expected.changed);
   EXPECT_EQ(record.reason, expected.reason);
   EXPECT_EQ(record.upstream_status, expected.upstream_status);
+  EXPECT_EQ(record.freed_before, expected.freed_before);
 }
 
 TEST(RecordCodec, AnyFlippedBitIsNoticed) {
