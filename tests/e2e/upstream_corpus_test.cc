@@ -1,9 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "tests/e2e/gateway.h"
 #include "tests/e2e/problems.h"
+#include "tests/support/corpus.h"
 
 namespace semel::testing {
 namespace {
@@ -18,11 +17,9 @@ struct Row {
 
 std::vector<Row> corpus() {
   std::vector<Row> rows;
-  std::istringstream lines(read_file(SEMEL_SOURCE_DIR "/tests/e2e/corpus/upstream.jsonl"));
-  for (std::string line; std::getline(lines, line);) {
-    const Json json = Json::parse(line);
+  for (const Json& json : read_rows(SEMEL_SOURCE_DIR "/tests/e2e/corpus/upstream.jsonl")) {
     const Json& raw = json["raw"];
-    rows.push_back({json["id"].text(), raw.kind() == Json::Kind::String ? raw.text() : "",
+    rows.push_back({json["id"].text(), raw.kind() == Json::Kind::String ? to_bytes(raw.text()) : "",
                     json["then"].text(), json["effectful"].text()});
   }
   return rows;
