@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "core/claim.h"
+#include "core/header_field.h"
+#include "core/header_rules.h"
 
 namespace semel {
 
@@ -27,6 +29,12 @@ namespace semel {
 /// Lower-case hexadecimal, two digits a byte.
 [[nodiscard]] inline std::string hex_digits(std::string_view bytes) {
   return to_hex(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
+
+/// True if the line's name is `name` in any case. The sizes, which nearly always differ, are
+/// compared first and in place: a key looks at every line several times.
+[[nodiscard]] inline bool is_named(const HeaderField& field, std::string_view name) {
+  return field.name.size() == name.size() && same_name(field.name, name);
 }
 
 }  // namespace semel

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string>
 
 #include "core/header_rules.h"
@@ -37,18 +38,22 @@ std::optional<std::uint32_t> array_index(std::string_view token) {
 }
 
 PointerAnswer find_member(const ValueTape& tape, NodeIndex object, std::string_view token) {
-  PointerAnswer answer = NothingNamed{};
+  std::optional<Named> named;
+  bool twin = false;
   const NodeIndex end = tape.node(object).next;
   for (NodeIndex name = object + 1; name < end; name = tape.node(name + 1).next) {
     const std::string_view text = tape.stored_text(tape.node(name));
     if (text.size() != token.size()) continue;
     if (text == token) {
-      answer = Named{name + 1};
+      named = Named{name + 1};
     } else if (same_name(text, token)) {
-      return CaseTwin{};
+      twin = true;
     }
   }
-  return answer;
+  if (twin && named) return CaseTwin{};
+  if (twin) return LoneTwin{};
+  if (named) return *named;
+  return NothingNamed{};
 }
 
 PointerAnswer find_element(const ValueTape& tape, NodeIndex array, std::string_view token) {

@@ -44,7 +44,7 @@ class Gathering {
   [[nodiscard]] std::size_t lines(std::string_view name) const {
     return static_cast<std::size_t>(
         std::count_if(inputs_.headers.begin(), inputs_.headers.end(),
-                      [name](const HeaderField& field) { return same_name(field.name, name); }));
+                      [name](const HeaderField& field) { return is_named(field, name); }));
   }
 
   [[nodiscard]] Refused check_repeat(std::string_view name) const {
@@ -64,9 +64,9 @@ class Gathering {
   }
 
   Refused read_client_key_line() {
-    const auto line = std::find_if(
-        inputs_.headers.begin(), inputs_.headers.end(),
-        [](const HeaderField& field) { return same_name(field.name, "Idempotency-Key"); });
+    const auto line =
+        std::find_if(inputs_.headers.begin(), inputs_.headers.end(),
+                     [](const HeaderField& field) { return is_named(field, "Idempotency-Key"); });
     const bool honoured = recipe_.client_key != ClientKey::Ignore;
     if (line == inputs_.headers.end()) {
       if (recipe_.client_key != ClientKey::Required) return std::nullopt;
@@ -154,8 +154,7 @@ class Gathering {
 
   void read_conditions() {
     for (const HeaderField& field : inputs_.headers) {
-      const bool counts =
-          same_name(field.name, "Range") || same_name(field.name.substr(0, 3), "If-");
+      const bool counts = is_named(field, "Range") || same_name(field.name.substr(0, 3), "If-");
       if (counts) parts_.conditions[lower_case(field.name)].push_back(field.value);
     }
   }

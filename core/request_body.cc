@@ -38,11 +38,11 @@ BodyAnswer read_multipart(std::string_view body, const MediaType& media, BodyDem
 BodyAnswer read_body(const KeyInputs& inputs, BodyDemand demand, ValueTape& tape) {
   MediaType media;
   for (const HeaderField& field : inputs.headers) {
-    if (same_name(field.name, "Content-Encoding") && !trimmed(field.value).empty() &&
+    if (is_named(field, "Content-Encoding") && !trimmed(field.value).empty() &&
         !same_name(trimmed(field.value), "identity")) {
       return wrong_type("A keyed route takes no Content-Encoding but identity.");
     }
-    if (same_name(field.name, "Content-Type")) media = read_media_type(field.value);
+    if (is_named(field, "Content-Type")) media = read_media_type(field.value);
   }
   if (inputs.body.empty()) return RequestBody{};
   if (media.kind == MediaKind::Json) return values_unless(read_json(inputs.body, tape));

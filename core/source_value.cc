@@ -8,7 +8,6 @@
 #include "core/decimal.h"
 #include "core/digest.h"
 #include "core/form.h"
-#include "core/header_rules.h"
 #include "core/unicode.h"
 
 namespace semel {
@@ -75,7 +74,7 @@ SourceValue header_value(const KeyInputs& inputs, std::string_view name) {
   std::optional<std::string_view> only;
   std::vector<std::string> repeated;
   for (const HeaderField& field : inputs.headers) {
-    if (!same_name(field.name, name)) continue;
+    if (!is_named(field, name)) continue;
     const std::string_view value = trimmed(field.value);
     if (!only) {
       only = value;
@@ -102,17 +101,19 @@ SourceAnswer query_value(const KeyInputs& inputs, std::string_view name) {
   return one_or_list(std::move(*values));
 }
 
-SourceAnswer body_value(const RequestView& request, const ValueSource& source) {
+/// A twin of an absent guard is refused, because taking the guard for absent would not protect what
+/// a case-blind server reads; an absent field is refused anyway, under its own name.
+SourceAnswer body_value(const RequestView& request, const ValueSource& source, SourceRole role) {
   if (request.body.shape != BodyShape::Values) return AbsentValue{};
   const PointerAnswer answer = find(request.tape, source.text);
   if (const Named* named = std::get_if<Named>(&answer)) return *named;
-  if (std::holds_alternative<NothingNamed>(answer)) return AbsentValue{};
-  const std::string_view what = std::holds_alternative<CaseTwin>(answer)
-                                    ? "a member that differs from it by case only"
-                                    : "no object to find it in";
+  const bool twin = std::holds_alternative<CaseTwin>(answer) ||
+                    (std::holds_alternative<LoneTwin>(answer) && role == SourceRole::Guard);
+  if (!twin && !std::holds_alternative<NoObject>(answer)) return AbsentValue{};
   return KeyRefusal{
       ProblemType::BodyAmbiguous,
-      "The key names " + spoken_name(source) + ", and the body has " + std::string(what) + "."};
+      "The key names " + spoken_name(source) + ", and the body has " +
+          (twin ? "a member that differs from it by case only." : "no object to find it in.")};
 }
 
 SourceValue non_empty(std::string_view value) {
@@ -131,7 +132,7 @@ SourceAnswer authorization_digest(const KeyInputs& inputs) {
   return std::string(reinterpret_cast<const char*>(digest.data()), digest.size());
 }
 
-SourceAnswer found(const RequestView& request, const ValueSource& source) {
+SourceAnswer found(const RequestView& request, const ValueSource& source, SourceRole role) {
   switch (source.from) {
     case From::Header:
       return header_value(request.inputs, source.text);
@@ -140,7 +141,7 @@ SourceAnswer found(const RequestView& request, const ValueSource& source) {
     case From::Query:
       return query_value(request.inputs, source.text);
     case From::Body:
-      return body_value(request, source);
+      return body_value(request, source, role);
     case From::Constant:
       return std::string_view(source.text);
     case From::TlsSubject:
@@ -167,7 +168,7 @@ bool has_empty(const SourceValue& value) {
 }  // namespace
 
 SourceAnswer read_source(const RequestView& request, const ValueSource& source, SourceRole role) {
-  SourceAnswer answer = found(request, source);
+  SourceAnswer answer = found(request, source, role);
   const SourceValue* value = std::get_if<SourceValue>(&answer);
   if (value == nullptr || role == SourceRole::Guard) return answer;
   if (std::holds_alternative<AbsentValue>(*value)) return underivable(source, "is absent");

@@ -72,11 +72,6 @@ void ValueTape::restart(std::string_view source) {
   if (scratch_.capacity() > kKeptBytes) scratch_ = std::string();
 }
 
-std::string_view ValueTape::stored_text(const ValueNode& node) const {
-  const std::string_view home = node.form == TextForm::Normal ? decoded_ : source_;
-  return home.substr(node.offset, node.size);
-}
-
 std::string_view ValueTape::text(const ValueNode& node, std::string& scratch) const {
   const std::string_view stored = stored_text(node);
   if (node.form != TextForm::Raw) return stored;
@@ -85,23 +80,6 @@ std::string_view ValueTape::text(const ValueNode& node, std::string& scratch) co
   scratch.clear();
   append_nfc(characters, scratch);
   return scratch;
-}
-
-NodeIndex ValueTape::open(ValueKind kind, std::size_t offset) {
-  const NodeIndex index = end();
-  nodes_.push_back({kind, TextForm::Plain, narrow(offset), 0, index + 1});
-  return index;
-}
-
-void ValueTape::close(NodeIndex index, std::size_t children) {
-  nodes_[index].size = narrow(children);
-  nodes_[index].next = end();
-}
-
-NodeIndex ValueTape::add(ValueKind kind, TextForm form, std::size_t offset, std::size_t size) {
-  const NodeIndex index = end();
-  nodes_.push_back({kind, form, narrow(offset), narrow(size), index + 1});
-  return index;
 }
 
 NodeIndex ValueTape::add_normal(std::string_view text) {

@@ -43,15 +43,28 @@ class ValueTape {
 
   /// The characters of a text or the digits of a number, as they lie: decoded and in NFC unless
   /// Raw.
-  [[nodiscard]] std::string_view stored_text(const ValueNode& node) const;
+  [[nodiscard]] std::string_view stored_text(const ValueNode& node) const {
+    const char* home = node.form == TextForm::Normal ? decoded_.data() : source_.data();
+    return {home + node.offset, node.size};
+  }
   /// The characters that count. @param scratch  Overwritten where the text must be decoded.
   [[nodiscard]] std::string_view text(const ValueNode& node, std::string& scratch) const;
 
   /// Opens a value; `close` completes it when its children are in.
-  NodeIndex open(ValueKind kind, std::size_t offset);
-  void close(NodeIndex index, std::size_t children);
+  NodeIndex open(ValueKind kind, std::size_t offset) {
+    return add(kind, TextForm::Plain, offset, 0);
+  }
+  void close(NodeIndex index, std::size_t children) {
+    nodes_[index].size = static_cast<std::uint32_t>(children);
+    nodes_[index].next = end();
+  }
   /// Adds a number or a text that lies in the source.
-  NodeIndex add(ValueKind kind, TextForm form, std::size_t offset, std::size_t size);
+  NodeIndex add(ValueKind kind, TextForm form, std::size_t offset, std::size_t size) {
+    const NodeIndex index = end();
+    nodes_.push_back({kind, form, static_cast<std::uint32_t>(offset),
+                      static_cast<std::uint32_t>(size), index + 1});
+    return index;
+  }
   /// Adds a text that is decoded and in NFC already.
   NodeIndex add_normal(std::string_view text);
   /// Decodes a Raw text in place: member names, which are compared at once.

@@ -51,6 +51,8 @@ TEST(KeyRefusal, EverySourceMustBePresentAndNotEmpty) {
        ProblemType::KeyUnderivable, "header X-Caller"},
       {"member absent", [](KeyRequest& r) { r.body = R"({"flght":"BA117"})"; },
        ProblemType::KeyUnderivable, "body /flight"},
+      {"member in another case only", [](KeyRequest& r) { r.body = R"({"Flight":"BA117"})"; },
+       ProblemType::KeyUnderivable, "body /flight"},
       {"body empty", [](KeyRequest& r) { r.body.clear(); }, ProblemType::KeyUnderivable,
        "body /flight"},
       {"body empty without a type",

@@ -2,6 +2,8 @@
 // second implementation that shares no line with the first.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -134,6 +136,15 @@ TEST(KeyVectors, NoBeginningOfAnEncodingIsAnEncoding) {
       EXPECT_FALSE(testing::decode(bytes.substr(0, size))) << row["name"].text() << " " << size;
     }
     EXPECT_FALSE(testing::decode(bytes + '\0')) << row["name"].text();
+  }
+}
+
+TEST(KeyVectors, ThePageShowsEveryOneOfThem) {
+  std::ifstream stream(SEMEL_SOURCE_DIR "/docs/key-format.md");
+  const std::string page{std::istreambuf_iterator<char>(stream), {}};
+  for (const Json& row : vectors()) {
+    EXPECT_NE(page.find("- key `" + row["key"].text() + "`"), page.npos)
+        << row["name"].text() << ": print it with tests/support/key_reference.py --page";
   }
 }
 

@@ -5,6 +5,8 @@ Prints the published test vectors, one JSON object a line:
 
     python3 tests/support/key_reference.py > tests/core/key_vectors.jsonl
 
+With --page it prints the same as the last part of docs/key-format.md.
+
 It reads only requests that are keyable: refusals are the business of the C++ tests.
 Python 3.9 or later, standard library only.
 """
@@ -310,7 +312,12 @@ def cases():
         [["Content-Type", "application/vnd.acme+json; charset=UTF-8"]],
         fields=["body:/a~1b/0/m~0n", "body:/a~1b/1"],
     )
-    yield case("null and the empty text", '{"x":null,"y":""}', [JSON_TYPE], fields=["body:/x", "body:/y"])
+    yield case(
+        "null and the empty text",
+        '{"x":null,"y":""}',
+        [JSON_TYPE],
+        fields=["body:/x", "body:/y"],
+    )
     yield case("whole request, JSON", '{ "b" : [1, 2] , "a" : "\\u00c5" }', [JSON_TYPE])
     yield case(
         "whole request with a query and conditions",
@@ -321,13 +328,34 @@ def cases():
     yield case("whole request, other bytes", b"\x00\xff<x/>", [["Content-Type", "text/xml"]])
     yield case("whole request without a body", b"", [], query="")
     yield case("whole request, form", b"b=2&a=x+y&b=%C3%A9&c", [FORM_TYPE])
-    yield case("named field of a form", b"flight=BA117&seat=1A&seat=1B", [FORM_TYPE], fields=["body:/flight", "body:/seat"])
+    yield case(
+        "named field of a form",
+        b"flight=BA117&seat=1A&seat=1B",
+        [FORM_TYPE],
+        fields=["body:/flight", "body:/seat"],
+    )
     yield case(
         "sources of every kind",
         '{"flight":"BA117"}',
-        [JSON_TYPE, ["X-Part", " one "], ["Authorization", "Bearer t0ken"], ["X-Many", "1"], ["x-many", "2"]],
-        fields=["header:X-Part", "header:X-Many", "query:tag", "path:id", "body:/flight", "constant:fixed",
-                "tls:subject", "tls:uri", "tls:dns", "authorization:digest"],
+        [
+            JSON_TYPE,
+            ["X-Part", " one "],
+            ["Authorization", "Bearer t0ken"],
+            ["X-Many", "1"],
+            ["x-many", "2"],
+        ],
+        fields=[
+            "header:X-Part",
+            "header:X-Many",
+            "query:tag",
+            "path:id",
+            "body:/flight",
+            "constant:fixed",
+            "tls:subject",
+            "tls:uri",
+            "tls:dns",
+            "authorization:digest",
+        ],
         query="tag=a%20b&tag=%FF&other=1",
         pattern="/accounts/{id}/pay",
         segments_hex=[b"accounts".hex(), b"\xff 1".hex(), b"pay".hex()],
@@ -335,18 +363,54 @@ def cases():
         tls={"subject": "CN=agent", "uri": "spiffe://acme/agent", "dns": "agent.acme.example"},
         operation="pay",
     )
-    yield case("path: route", '{"flight":"BA117"}', [JSON_TYPE], fields=["body:/flight"], path="route",
-               pattern="/tools/{tool}", segments_hex=[b"tools".hex(), b"book".hex()], params_hex={"tool": b"book".hex()})
+    yield case(
+        "path: route",
+        '{"flight":"BA117"}',
+        [JSON_TYPE],
+        fields=["body:/flight"],
+        path="route",
+        pattern="/tools/{tool}",
+        params_hex={"tool": b"book".hex()},
+    )
     yield case("run: none", '{"flight":"BA117"}', [JSON_TYPE], fields=["body:/flight"], run=None)
-    yield case("tenant and run from the body", '{"tenant":"acme","run":7.0,"flight":"BA117"}', [JSON_TYPE],
-               fields=["body:/flight"], tenant="body:/tenant", run="body:/run")
-    yield case("key version", '{"flight":"BA117"}', [JSON_TYPE], fields=["body:/flight"], key_version=2)
-    yield case("caller and guards", '{"flight":"LH400","amount":12.50}', [JSON_TYPE, ["X-Caller", "agent-1"]],
-               fields=["body:/flight"], caller="header:X-Caller", guards=["body:/note", "body:/amount"])
-    yield case("client key, named fields", '{"flight":"BA117"}', [JSON_TYPE, ["Idempotency-Key", '"a\\"b"']],
-               fields=["body:/flight"], query="dry=1")
-    yield case("client key, whole body", '{"b":1,"a":2.0}', [JSON_TYPE, ["Idempotency-Key", "8e03978e/1"]],
-               client_key="required", path="route", pattern="/tools/book")
+    yield case(
+        "tenant and run from the body",
+        '{"tenant":"acme","run":7.0,"flight":"BA117"}',
+        [JSON_TYPE],
+        fields=["body:/flight"],
+        tenant="body:/tenant",
+        run="body:/run",
+    )
+    yield case(
+        "key version",
+        '{"flight":"BA117"}',
+        [JSON_TYPE],
+        fields=["body:/flight"],
+        key_version=2,
+    )
+    yield case(
+        "caller and guards",
+        '{"flight":"LH400","amount":12.50}',
+        [JSON_TYPE, ["X-Caller", "agent-1"]],
+        fields=["body:/flight"],
+        caller="header:X-Caller",
+        guards=["body:/note", "body:/amount"],
+    )
+    yield case(
+        "client key, named fields",
+        '{"flight":"BA117"}',
+        [JSON_TYPE, ["Idempotency-Key", '"a\\"b"']],
+        fields=["body:/flight"],
+        query="dry=1",
+    )
+    yield case(
+        "client key, whole body",
+        '{"b":1,"a":2.0}',
+        [JSON_TYPE, ["Idempotency-Key", "8e03978e/1"]],
+        client_key="required",
+        path="route",
+        pattern="/tools/book",
+    )
     yield case(
         "client key, multipart",
         b'--xyz\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--xyz--\r\n',
@@ -354,14 +418,65 @@ def cases():
     )
 
 
-def main():
+def page(made):
+    """One vector for people to read."""
+
+    def spoken(digits):
+        try:
+            shown = bytes.fromhex(digits).decode("utf-8")
+        except UnicodeDecodeError:
+            return "(hex) `" + digits + "`"
+        return "`" + shown + "`" if shown.isprintable() else "(hex) `" + digits + "`"
+
+    def listed(label, items):
+        return ", " + label + " " + ", ".join("`%s`" % item for item in items) if items else ""
+
+    segments = (bytes.fromhex(segment).decode("latin-1") for segment in made["segments_hex"])
+    target = "/" + "/".join(segments).encode("unicode_escape").decode("ascii")
+    line = "- operation `%s`, `%s`, path `%s`" % (made["operation"], made["method"], target)
+    if made["path"] == "route":
+        line += " as the pattern `%s`" % made["pattern"]
+    if made["query"] is not None:
+        line += ", query `%s`" % made["query"] if made["query"] else ", an empty query"
+    if made["key_version"] is not None:
+        line += ", key version %d" % made["key_version"]
+    yield line
+    yield (
+        "- tenant `%s`, run %s" % (made["tenant"], "`%s`" % made["run"] if made["run"] else "none")
+        + (listed("fields", made["fields"]) or ", no fields")
+        + listed("guards", made["guards"])
+        + listed("caller", [made["caller"]] if made["caller"] else [])
+        + ", client_key " + made["client_key"]
+    )
+    yield "- headers " + ", ".join("`%s: %s`" % (name, v) for name, v in made["headers"])
+    if made["tls"]["subject"]:
+        yield "- tls " + ", ".join("%s `%s`" % name for name in made["tls"].items())
+    yield "- body " + (spoken(made["body_hex"]) if made["body_hex"] else "absent")
+    yield "\n```text"
+    yield re.sub("(.{96})(?=.)", r"\1\n", made["canonical"])
+    yield "```\n"
+    yield "- key `%s`" % made["key"]
+    for name in ("caller", "guards", "fingerprint"):
+        if made["digest_" + name].strip("0"):
+            yield "- %s `%s`" % (name, made["digest_" + name])
+
+
+def vectors():
     for made in cases():
         canonical = canonical_key(made)
         made["canonical"] = canonical.hex()
         made["key"] = hashlib.sha256(canonical).hexdigest()
         made.update({"digest_" + name: digest for name, digest in digests(made).items()})
-        json.dump(made, sys.stdout, ensure_ascii=True)
-        sys.stdout.write("\n")
+        yield made
+
+
+def main():
+    for number, made in enumerate(vectors(), 1):
+        if "--page" in sys.argv[1:]:
+            print("\n### %d. %s%s\n" % (number, made["name"][0].upper(), made["name"][1:]))
+            print("\n".join(page(made)))
+        else:
+            print(json.dumps(made, ensure_ascii=True))
 
 
 if __name__ == "__main__":
