@@ -81,6 +81,9 @@ std::string expand_variables(std::string_view text, const std::string& file, Pla
       fail_at(file, place,
               "\"" + name + "\" names no environment variable; write ${NAME} or ${NAME:-default}");
     }
+    if (inside.find("${") != std::string_view::npos) {
+      fail_at(file, place, "a variable inside the default of " + name + "; write a plain default");
+    }
     const std::optional<std::string> value = environment(name);
     if (separator != std::string_view::npos && (!value || value->empty())) {
       result.append(inside.substr(separator + 2));

@@ -70,6 +70,14 @@ TEST_F(Schema, EveryReferenceLeadsToADefinitionAndEveryDefinitionIsUsed) {
   EXPECT_EQ(references, definitions);
 }
 
+TEST(SchemaFile, ThePublishedFileIsWhatTheProgramPrints) {
+  std::ifstream stream(SEMEL_SOURCE_DIR "/docs/config.schema.json");
+  std::ostringstream published;
+  published << stream.rdbuf();
+  EXPECT_EQ(published.str(), json_schema())
+      << "after a change of the grammar: semel schema > docs/config.schema.json";
+}
+
 /// A place in a document where one kind of mapping may stand, `@` in `document`.
 struct Spot {
   std::string mapping;

@@ -71,6 +71,7 @@ TEST(YamlTree, AMalformedVariableIsRefused) {
   EXPECT_THAT(error_of("a: ${PORT\n"), HasSubstr("without \"}\""));
   EXPECT_THAT(error_of("a: ${}\n"), HasSubstr("names no environment variable"));
   EXPECT_THAT(error_of("a: ${1X}\n"), HasSubstr("names no environment variable"));
+  EXPECT_THAT(error_of("a: ${A:-${B}}\n"), HasSubstr("a variable inside the default of A"));
   EXPECT_THAT(error_of("a: ${A B:-c}\n"), HasSubstr("names no environment variable"));
 }
 
