@@ -2,27 +2,67 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "io/task.h"
 
 namespace semel::testing {
+
+/// An io_context on loan. A store may still be touching the one that it woke, so they are reused
+/// and end with the program, as a worker's outlives its store.
+class LentContext {
+ public:
+  LentContext() {
+    const std::lock_guard lock(mutex());
+    if (idle().empty()) {
+      io_ = std::make_unique<asio::io_context>(1);
+    } else {
+      io_ = std::move(idle().back());
+      idle().pop_back();
+    }
+  }
+  ~LentContext() {
+    io_->restart();
+    const std::lock_guard lock(mutex());
+    idle().push_back(std::move(io_));
+  }
+  LentContext(const LentContext&) = delete;
+  LentContext& operator=(const LentContext&) = delete;
+
+  asio::io_context& operator*() const { return *io_; }
+  asio::io_context* operator->() const { return io_.get(); }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex mutex;
+    return mutex;
+  }
+  static std::vector<std::unique_ptr<asio::io_context>>& idle() {
+    static std::vector<std::unique_ptr<asio::io_context>> idle;
+    return idle;
+  }
+
+  std::unique_ptr<asio::io_context> io_;
+};
 
 template <class T>
 Task<> keep(Task<T> task, std::optional<T>& into) {
   into.emplace(co_await std::move(task));
 }
 
-/// Runs one coroutine to its end on an io_context of its own.
+/// Runs one coroutine to its end on a worker of its own.
 template <class T>
 T run(Task<T> task) {
-  asio::io_context io(1);
+  const LentContext io;
   std::optional<T> result;
-  asio::co_spawn(io, keep(std::move(task), result), [](std::exception_ptr error) {
+  asio::co_spawn(*io, keep(std::move(task), result), [](std::exception_ptr error) {
     if (error) std::rethrow_exception(error);
   });
-  io.run();
+  io->run();
   return *std::move(result);
 }
 

@@ -31,14 +31,14 @@ class Claims {
  public:
   void start(Store& store, const ClaimRequest& request) {
     replies_.push_back(std::make_unique<std::optional<Result<ClaimReply>>>());
-    asio::co_spawn(io_, claim_into(store, request, *replies_.back()), asio::detached);
-    io_.poll();
+    asio::co_spawn(*io_, claim_into(store, request, *replies_.back()), asio::detached);
+    io_->poll();
   }
-  void finish() { io_.run(); }
+  void finish() { io_->run(); }
   Result<ClaimReply> reply(std::size_t number) { return replies_.at(number)->value(); }
 
  private:
-  asio::io_context io_{1};
+  LentContext io_;
   std::vector<std::unique_ptr<std::optional<Result<ClaimReply>>>> replies_;
 };
 
@@ -133,13 +133,13 @@ TEST_F(SqliteFaults, NobodyIsAnsweredBeforeTheDiskHasIt) {
   claims.start(*store_, request);
   disk_.await_stall();
   std::optional<Result<std::optional<RecordView>>> found;
-  asio::io_context reader(1);
-  asio::co_spawn(reader, keep(store_->find(request.key), found), asio::detached);
-  reader.poll();
+  const LentContext reader;
+  asio::co_spawn(*reader, keep(store_->find(request.key), found), asio::detached);
+  reader->poll();
   EXPECT_FALSE(found);
   disk_.set(Mood::Well);
   claims.finish();
-  reader.run();
+  reader->run();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->value()->state, RecordView::State::InFlight);
 }
