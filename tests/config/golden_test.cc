@@ -45,12 +45,13 @@ TEST_P(Golden, WrongConfigurationNamesPlaceAndCure) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(wrong_configurations()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+std::string test_name(const testing::TestParamInfo<std::string>& row) {
+  std::string name = row.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(wrong_configurations()), test_name);
 
 }  // namespace
 }  // namespace semel::config
