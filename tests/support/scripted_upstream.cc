@@ -59,6 +59,7 @@ void Turn::send(std::string_view bytes) {
 
 void Turn::drip(std::string_view bytes, milliseconds delay) {
   for (const char& byte : bytes) {
+    if (!socket_.is_open()) return;
     wait(delay);
     send({&byte, 1});
   }

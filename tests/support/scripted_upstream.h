@@ -47,7 +47,7 @@ class Turn {
   /// Waits until the other side goes away or the upstream is stopped.
   void hang();
   void send(std::string_view bytes);
-  /// Sends the bytes one by one with a delay before each.
+  /// Sends the bytes one by one with a delay before each, for as long as somebody takes them.
   void drip(std::string_view bytes, milliseconds delay);
   void finish();  ///< FIN.
   void reset();   ///< RST.
