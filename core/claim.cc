@@ -2,13 +2,17 @@
 
 namespace semel {
 
-std::string to_hex(const std::uint8_t* bytes, std::size_t size) {
+void write_hex(const std::uint8_t* bytes, std::size_t size, char* digits) {
   static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text(size * 2, '0');
   for (std::size_t i = 0; i < size; ++i) {
-    text[2 * i] = kDigits[bytes[i] >> 4];
-    text[2 * i + 1] = kDigits[bytes[i] & 15];
+    *digits++ = kDigits[bytes[i] >> 4];
+    *digits++ = kDigits[bytes[i] & 15];
   }
+}
+
+std::string to_hex(const std::uint8_t* bytes, std::size_t size) {
+  std::string text(size * 2, '0');
+  write_hex(bytes, size, text.data());
   return text;
 }
 

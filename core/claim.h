@@ -51,6 +51,29 @@ struct Bindings {
   bool operator==(const Bindings&) const = default;
 };
 
+/// Hexadecimal digits of a known number, without an allocation.
+template <std::size_t kDigits>
+struct HexText {
+  std::array<char, kDigits> digits{};
+  [[nodiscard]] std::string_view view() const { return {digits.data(), digits.size()}; }
+};
+
+/// Writes two lower-case digits for each byte.
+void write_hex(const std::uint8_t* bytes, std::size_t size, char* digits);
+
+template <class Tag>
+[[nodiscard]] HexText<64> hex_of(const Digest<Tag>& digest) {
+  HexText<64> text;
+  write_hex(digest.bytes.data(), digest.bytes.size(), text.digits.data());
+  return text;
+}
+template <class Tag>
+[[nodiscard]] HexText<32> hex_of(const Random128<Tag>& id) {
+  HexText<32> text;
+  write_hex(id.bytes.data(), id.bytes.size(), text.digits.data());
+  return text;
+}
+
 /// Lower-case hexadecimal, two digits a byte.
 [[nodiscard]] std::string to_hex(const std::uint8_t* bytes, std::size_t size);
 

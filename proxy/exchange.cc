@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kLongestPoll{250};
 
-std::string_view trace_id_of(std::string_view trace_parent) {
-  return trace_parent.size() == 55 ? trace_parent.substr(3, 32) : std::string_view();
-}
-
 /// What took no waiting, in the form of what did.
 Task<Event> ready(Event event) { co_return event; }
 
@@ -35,17 +31,18 @@ Exchange::Exchange(Worker& worker, Asked asked, Reply& reply)
       reply_(reply),
       metrics_(worker.metrics.by_route[worker.index_of(asked.match->route)]) {
   for (const HeaderField& field : asked_.head->fields.all()) {
-    if (same_name(field.name, "traceparent") && is_trace_parent(field.value)) {
-      trace_parent_ = field.value;
-    }
+    if (!same_name(field.name, "traceparent") || !is_trace_parent(field.value)) continue;
+    std::copy(field.value.begin(), field.value.end(), trace_parent_.digits.begin());
+    return;
   }
-  if (trace_parent_.empty()) {
-    std::array<std::uint8_t, 24> ids{};
-    worker_.random.fill(ids.data(), ids.size());
-    ids[0] |= 1;  // Neither id may be all zero.
-    ids[16] |= 1;
-    trace_parent_ = "00-" + to_hex(ids.data(), 16) + "-" + to_hex(ids.data() + 16, 8) + "-01";
-  }
+  std::array<std::uint8_t, 24> ids{};
+  worker_.random.fill(ids.data(), ids.size());
+  ids[0] |= 1;  // Neither id may be all zero.
+  ids[16] |= 1;
+  constexpr std::string_view kFrame = "00-00000000000000000000000000000000-0000000000000000-01";
+  std::copy(kFrame.begin(), kFrame.end(), trace_parent_.digits.begin());
+  write_hex(ids.data(), 16, trace_parent_.digits.data() + 3);
+  write_hex(ids.data() + 16, 8, trace_parent_.digits.data() + 36);
 }
 
 Task<> Exchange::run() {
@@ -177,7 +174,6 @@ Event Exchange::derive() {
   }
   key_ = std::move(std::get<DerivedKey>(derived));
   has_key_ = true;
-  key_hex_ = to_hex(key_.key);
   metrics_.key_sources[static_cast<std::size_t>(key_.source)].add();
   return Event::KeyReady;
 }
@@ -298,28 +294,28 @@ Event Exchange::take_reply(ClaimReply reply) {
   if (const auto* granted = std::get_if<Granted>(&reply)) {
     fence_ = granted->fence;
     if (granted->expired_before) worker_.metrics.expired_reruns.add();
-    reference_ = to_hex(own_reference_);
+    reference_ = hex_of(own_reference_);
     settlement_.emplace(worker_, Attempt{key_.key, token_, fence_}, claim_asked_ + route().lease());
     return Event::Granted;
   }
   if (const auto* held = std::get_if<Held>(&reply)) {
     worker_.metrics.collisions.add();
-    reference_ = to_hex(held->reference);
+    reference_ = hex_of(held->reference);
     holder_left_ = held->lease_left - route().settle - route().lease_margin;
     return Event::Held;
   }
   if (auto* completed = std::get_if<Completed>(&reply)) {
-    reference_ = to_hex(completed->reference);
+    reference_ = hex_of(completed->reference);
     stored_ = std::move(completed->response);
     return stored_->kept == BodyKept::Kept ? Event::Completed : Event::CompletedBare;
   }
   if (const auto* unknown = std::get_if<Indeterminate>(&reply)) {
-    reference_ = to_hex(unknown->reference);
+    reference_ = hex_of(unknown->reference);
     unknown_status_ = unknown->upstream_status;
     return Event::Unknown;
   }
   if (const auto* abandoned = std::get_if<Abandoned>(&reply)) {
-    reference_ = to_hex(abandoned->reference);
+    reference_ = hex_of(abandoned->reference);
     abandoned_ = Attempt{key_.key, abandoned->token, abandoned->fence};
     // The stricter of the record's own policy and today's governs: an EFFECTFUL claim is not
     // superseded by a route that has become IDEMPOTENT.
@@ -329,10 +325,10 @@ Event Exchange::take_reply(ClaimReply reply) {
     return Event::Abandoned;
   }
   if (std::holds_alternative<CallerDiffers>(reply)) {
-    reference_.clear();
+    reference_.reset();
     return Event::CallerDiffers;
   }
-  reference_ = to_hex(std::get<PayloadDiffers>(reply).reference);
+  reference_ = hex_of(std::get<PayloadDiffers>(reply).reference);
   return Event::PayloadDiffers;
 }
 
@@ -374,7 +370,7 @@ GuardWords Exchange::words(Outcome outcome, bool veto) const {
   GuardWords said;
   said.guarded = is_guarded();
   said.outcome = outcome;
-  said.reference = reference_;
+  said.reference = reference();
   said.client_key = key_.client_key;
   said.veto = veto;
   return said;
@@ -386,7 +382,7 @@ Problem Exchange::problem(ProblemType type) const {
   problem.policy = route().policy;
   problem.route = route().name;
   problem.dispatched = dispatched_;
-  if (!reference_.empty() && type != ProblemType::CallerMismatch) problem.reference = reference_;
+  if (reference_ && type != ProblemType::CallerMismatch) problem.reference.emplace(reference());
   switch (type) {
     case ProblemType::InFlight:
     case ProblemType::TooManyWaiters:
@@ -468,7 +464,7 @@ void Exchange::account() {
   entry.outcome = outcome_;
   entry.problem = reply_.problem_slug();
   entry.key = has_key_ ? &key_.key : nullptr;
-  entry.reference = reference_;
+  entry.reference = reference();
   entry.upstream_end = upstream_end_;
   entry.status = reply_.status();
   entry.last_stage = last_stage_;
@@ -476,7 +472,7 @@ void Exchange::account() {
   entry.duration = duration;
   entry.upstream_duration = upstream_time_;
   entry.bytes_sent = reply_.bytes_sent();
-  entry.trace_id = trace_id_of(trace_parent_);
+  entry.trace_id = trace_parent_.view().substr(3, 32);
   entry.client_gone = reply_.is_gone();
   worker_.access_log.write(entry);
 }

@@ -86,6 +86,9 @@ class Exchange {
   void land(StoredResponsePtr response, bool marked);
   void account();
 
+  [[nodiscard]] std::string_view reference() const {
+    return reference_ ? reference_->view() : std::string_view();
+  }
   [[nodiscard]] const Route& route() const { return *asked_.match->route; }
   [[nodiscard]] bool is_guarded() const { return is_keyed(asked_.policy); }
 
@@ -97,9 +100,8 @@ class Exchange {
 
   DerivedKey key_;
   bool has_key_ = false;
-  std::string key_hex_;
-  std::string reference_;  // Of the claim that the answer speaks of, ours or another's.
-  std::string trace_parent_;
+  std::optional<HexText<32>> reference_;  // Of the claim that the answer speaks of.
+  HexText<55> trace_parent_;
   Flights::Lead lead_;
   Flights::Seat seat_;
   std::shared_ptr<const Landing> landing_;

@@ -38,14 +38,18 @@ Task<Event> Exchange::forward() {
   request.route = &route();
   request.path = asked_.path->text;
   request.client_address = asked_.client_address;
-  request.trace_parent = trace_parent_;
+  request.trace_parent = trace_parent_.view();
   request.has_body = asked_.head->framing != Framing::None;
   if (asked_.stream == nullptr) {
     request.body_length = asked_.body.size();
   } else if (asked_.head->framing == Framing::Length) {
     request.body_length = asked_.head->content_length;
   }
-  request.key_hex = key_hex_;
+  HexText<64> key_hex;
+  if (has_key_) {
+    key_hex = hex_of(key_.key);
+    request.key_hex = key_hex.view();
+  }
   request.client_key = key_.client_key;
   request.fence = fence_;
 
@@ -212,11 +216,16 @@ StoredResponsePtr Exchange::stored_form() {
   for (const HeaderField& field : head.fields.all()) {
     if (same_name(field.name, "connection")) connection_names = field.value;
   }
+  std::size_t bytes = 0;
+  for (const HeaderField& field : head.fields.all()) {
+    bytes += field.name.size() + field.value.size() + 4;
+  }
+  stored->fields.reserve(bytes);
   for (const HeaderField& field : head.fields.all()) {
     if (!is_stored(field.name) && !contains(route().replay_headers_add, field.name)) continue;
     if (contains(route().replay_headers_remove, field.name)) continue;
     if (!connection_names.empty() && list_names(connection_names, field.name)) continue;
-    stored->fields.push_back({std::string(field.name), std::string(field.value)});
+    stored->fields.push_back(field);
   }
   const bool kept =
       !body_dropped_ && route().record.keep_body && body_.size() <= route().record.body_bytes_max;

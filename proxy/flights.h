@@ -23,7 +23,7 @@ struct Landing {
   StoredResponsePtr response;      ///< The answer as a replay would show it; or
   std::optional<Problem> problem;  ///< the refusal that all of them get.
   bool marked = false;             ///< The answer is relayed, and every later call is refused.
-  std::string reference;           ///< 32 hex digits; empty where no claim exists.
+  std::optional<HexText<32>> reference;  ///< Absent where no claim exists.
 };
 
 /// The exchanges of this process that are on the way on one key: one leader, bounded followers.

@@ -1,11 +1,12 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "core/header_field.h"
 
@@ -18,20 +19,28 @@ inline constexpr std::size_t kLineBytesMax = 8 * 1024;
 /// How a message's body ends.
 enum class Framing : std::uint8_t { None, Length, Chunked, UntilClose };
 
-/// A flat table of header lines in order. Views into the connection's buffer: nothing is copied.
+/// A flat table of header lines in order. Views into the connection's buffer: nothing is copied,
+/// and room that is not used is not even cleared.
 class FieldTable {
  public:
   void clear() { size_ = 0; }
   /// @return false when the table is full.
   bool add(HeaderField field) {
-    if (size_ == fields_.size()) return false;
-    fields_[size_++] = field;
+    if (size_ == kFieldsMax) return false;
+    std::construct_at(slot(size_++), field);
     return true;
   }
-  [[nodiscard]] std::span<const HeaderField> all() const { return {fields_.data(), size_}; }
+  [[nodiscard]] std::span<const HeaderField> all() const { return {slot(0), size_}; }
 
  private:
-  std::array<HeaderField, kFieldsMax> fields_;
+  static_assert(std::is_trivially_destructible_v<HeaderField>);
+  [[nodiscard]] HeaderField* slot(std::size_t i) {
+    return reinterpret_cast<HeaderField*>(room_) + i;
+  }
+  [[nodiscard]] const HeaderField* slot(std::size_t i) const {
+    return reinterpret_cast<const HeaderField*>(room_) + i;
+  }
+  alignas(HeaderField) std::byte room_[kFieldsMax * sizeof(HeaderField)];
   std::size_t size_ = 0;
 };
 

@@ -58,9 +58,9 @@ Task<> Reply::problem(const Problem& problem, const GuardWords& words, std::stri
   if (problem.retry_after_seconds) {
     writer.field("Retry-After", static_cast<std::uint64_t>(*problem.retry_after_seconds));
   }
-  if (fixed.retry != RetryVeto::Silent) {
-    writer.field("x-should-retry", veto_word(fixed.retry));
-    writer.field("stripe-should-retry", veto_word(fixed.retry));
+  if (const RetryVeto veto = retry_veto(problem); veto != RetryVeto::Silent) {
+    writer.field("x-should-retry", veto_word(veto));
+    writer.field("stripe-should-retry", veto_word(veto));
   }
   write_words(words);
   write_connection();
@@ -76,7 +76,7 @@ Task<> Reply::stored(const StoredResponse& response, const GuardWords& words) {
   writer.status_line(status_);
   writer.field("Date", http_date());
   bool no_store = false;
-  for (const StoredField& field : response.fields) {
+  for (const HeaderField field : response.fields) {
     if (same_name(field.name, "cache-control")) {
       if (!has_no_store(field.value)) continue;
       no_store = true;

@@ -26,13 +26,16 @@ struct GuardWords {
 /// @thread One worker's.
 class Reply {
  public:
-  Reply(Connection& client, const RequestHead& request)
+  /// @param scratch  Where heads are rendered; its room is used again by the next answer.
+  Reply(Connection& client, const RequestHead& request, std::string& scratch)
       : client_(client),
+        pending_(scratch),
         is_head_(request.method == "HEAD"),
         is_http10_(request.minor_version == 0),
         keep_alive_(request.keep_alive) {}
   /// Before a request could be read.
-  explicit Reply(Connection& client) : client_(client), keep_alive_(false) {}
+  Reply(Connection& client, std::string& scratch)
+      : client_(client), pending_(scratch), keep_alive_(false) {}
   Reply(const Reply&) = delete;
   Reply& operator=(const Reply&) = delete;
 
@@ -78,6 +81,7 @@ class Reply {
   [[nodiscard]] Task<> send(std::string_view body, std::string_view tail);
 
   Connection& client_;
+  std::string& pending_;  // The head until it leaves, then what stands before the next body bytes.
   bool is_head_ = false;
   bool is_http10_ = false;
   bool keep_alive_ = true;
@@ -88,8 +92,7 @@ class Reply {
   std::uint16_t status_ = 0;
   std::uint64_t bytes_sent_ = 0;
   std::string_view problem_slug_;
-  std::string pending_;  // The head until it leaves, then what stands before the next body bytes.
-  std::string held_;     // At most one byte, of a body whose end must not be seen yet.
+  std::string held_;  // At most one byte, of a body whose end must not be seen yet.
 };
 
 }  // namespace semel::proxy

@@ -82,7 +82,7 @@ Task<bool> Session::read_head() {
     const GateAnswer said = read_request_head(in_.text(), scanned, worker_.site.gate_rules, head_);
     if (std::holds_alternative<Passed>(said)) co_return true;
     if (const auto* refusal = std::get_if<GateRefusal>(&said)) {
-      Reply reply(*client_);
+      Reply reply(*client_, scratch_);
       co_await refuse(reply, refusal->type, refusal->reason, nullptr);
       co_await linger();
       co_return false;
@@ -92,7 +92,7 @@ Task<bool> Session::read_head() {
     client_->expires_at(until);
     const ReadReply read = co_await client_->read_some(in_.room());
     if (read.end == IoEnd::Expired) {
-      Reply reply(*client_);
+      Reply reply(*client_, scratch_);
       co_await refuse(reply, ProblemType::RequestTimeout, {}, nullptr);
       co_await linger();
     }
@@ -102,7 +102,7 @@ Task<bool> Session::read_head() {
 }
 
 Task<Session::Then> Session::answer() {
-  Reply reply(*client_, head_);
+  Reply reply(*client_, head_, scratch_);
   const Site& site = worker_.site;
   const std::size_t length =
       head_.framing == Framing::Length ? static_cast<std::size_t>(head_.content_length) : 0;
@@ -136,10 +136,7 @@ Task<Session::Then> Session::answer() {
     const RouteAnswer found = site.table.match(head_.method, *path);
     if (const auto* match = std::get_if<RouteMatch>(&found)) {
       const Policy policy = effective_policy(*match->route, head_.method);
-      if (path->has_loose_escapes && match->route->allow_escapes.empty()) {
-        co_await refuse(reply, ProblemType::PathAmbiguous,
-                        "an escape that this route does not allow", match->route);
-      } else if (head_.expects_other) {
+      if (head_.expects_other) {
         co_await refuse(reply, ProblemType::ExpectationFailed, {}, match->route);
       } else if (is_keyed(policy) && head_.wants_upgrade) {
         co_await refuse(reply, ProblemType::BadRequest, "Upgrade on a keyed route", match->route);

@@ -53,6 +53,7 @@ class Session {
   std::list<Worker::Guest>::iterator guest_;
   Buffer in_;
   RequestHead head_;
+  std::string scratch_;
   std::string left_over_;  // Behind a chunked body that was gathered.
   BufferBudget::Share share_;
   bool is_first_ = true;

@@ -48,7 +48,14 @@ struct UpstreamCall::Pump {
   Timer ended;
 };
 
+UpstreamCall::UpstreamCall(UpstreamSite& site, const Spawn& spawn) : site_(site), spawn_(spawn) {
+  if (site_.spare_heads.empty()) return;
+  request_head_ = std::move(site_.spare_heads.back());
+  site_.spare_heads.pop_back();
+}
+
 UpstreamCall::~UpstreamCall() {
+  site_.spare_heads.push_back(std::move(request_head_));
   // Without finish() only where the worker itself ends: then the pump is not resumed either.
   drop_connection();
   in_.consume(in_.text().size());

@@ -42,6 +42,7 @@ struct UpstreamSite {
   const config::Upstream& config;
   UpstreamPool pool;
   std::size_t next_endpoint = 0;
+  std::vector<std::string> spare_heads;  ///< Rendered requests' rooms, to be used again.
 };
 
 /// Starts a coroutine on the worker, held by its gate.
@@ -61,7 +62,7 @@ class UpstreamCall {
     Clock::duration pooled_age_max;  ///< Oldest last answer of a pooled connection.
   };
 
-  UpstreamCall(UpstreamSite& site, const Spawn& spawn) : site_(site), spawn_(spawn) {}
+  UpstreamCall(UpstreamSite& site, const Spawn& spawn);
   ~UpstreamCall();
   UpstreamCall(const UpstreamCall&) = delete;
   UpstreamCall& operator=(const UpstreamCall&) = delete;

@@ -41,7 +41,8 @@ Task<> serve(Worker& worker, std::unique_ptr<Connection> client, std::string add
 
 /// Answers a connection that there is no room for.
 Task<> turn_away(std::unique_ptr<Connection> client) {
-  Reply reply(*client);
+  std::string scratch;
+  Reply reply(*client, scratch);
   Problem overloaded;
   overloaded.type = ProblemType::Overloaded;
   overloaded.dispatched = false;

@@ -70,9 +70,7 @@ StoreTime later(StoreTime time, std::chrono::seconds span) {
 }
 
 std::size_t stored_bytes(const StoredResponse& response) {
-  std::size_t bytes = response.body.size();
-  for (const auto& field : response.fields) bytes += field.name.size() + field.value.size();
-  return bytes;
+  return response.fields.text().size() + response.body.size();
 }
 
 StoredResponsePtr without_payload(const StoredResponse& response) {

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/header_rules.h"
+
 namespace semel {
 namespace {
 
@@ -207,7 +209,7 @@ std::string encode_response(const StoredResponse& response) {
   writer.number(static_cast<std::uint8_t>(response.kept));
   writer.number(static_cast<std::uint8_t>(response.unframed));
   writer.number(static_cast<std::uint32_t>(response.fields.size()));
-  for (const auto& field : response.fields) {
+  for (const HeaderField field : response.fields) {
     writer.text(field.name);
     writer.text(field.value);
   }
@@ -228,9 +230,13 @@ Result<StoredResponsePtr> decode_response(std::string_view bytes) {
   // Each field takes eight bytes at least, so a count that lies cannot make us reserve much.
   if (fields > reader.left() / 8) reader.fail();
   for (std::uint32_t i = 0; reader.ok() && i < fields; ++i) {
-    std::string name = reader.text();
-    std::string value = reader.text();
-    response->fields.push_back({std::move(name), std::move(value)});
+    const std::string name = reader.text();
+    const std::string value = reader.text();
+    if (is_token(name) && is_field_value(value)) {
+      response->fields.push_back({name, value});
+    } else {
+      reader.fail();
+    }
   }
   response->body = reader.text();
   if (!reader.finished()) return Fault::RecordCorrupt;
