@@ -16,6 +16,8 @@ namespace {
 
 /// Up to here names are compared pair by pair, beyond they are sorted first.
 constexpr std::size_t kPairwiseNamesMax = 16;
+/// A body with more open names than this gives their memory back.
+constexpr std::size_t kKeptNamesMax = 4096;
 
 /// A member name of an object that is still open, and where it was written.
 struct OpenName {
@@ -272,7 +274,9 @@ class JsonReader {
 std::optional<TextFault> read_json(std::string_view text, ValueTape& tape) {
   thread_local std::vector<OpenName> names;
   tape.restart(text);
-  return JsonReader(text, tape, names).read();
+  std::optional<TextFault> fault = JsonReader(text, tape, names).read();
+  if (names.capacity() > kKeptNamesMax) std::vector<OpenName>().swap(names);
+  return fault;
 }
 
 }  // namespace semel
