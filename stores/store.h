@@ -169,8 +169,10 @@ struct StoreClock {
 /// What Semel remembers. Every transition is one atomic compare-and-set on state, token and fence.
 /// No answer is given before the state that it reports is as durable as the grade says.
 ///
-/// @faults  Every operation: StoreUnreachable, StoreFull, StoreBroken: nothing was changed.
-///          StoreTimeout: it MAY have been. RecordCorrupt: this key is unusable.
+/// @faults  Every operation: StoreUnreachable, StoreFull: nothing was changed. StoreBroken: nothing
+/// is
+///          answered until a re-open, which may find that the call reached the disk after all.
+///          StoreTimeout: it MAY have been carried out. RecordCorrupt: this key is unusable.
 /// @thread  Any worker may call; each coroutine resumes on the executor it was called from.
 /// @source  docs/store-contract.md; checked by StoreConformance.
 class Store {

@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 
 #include "stores/store.h"
@@ -26,6 +27,8 @@ struct StoreMaker {
   std::string name;
   std::function<std::unique_ptr<Store>(const StoreClock& clock, const std::string& folder)> make;
 };
+
+inline void PrintTo(const StoreMaker& maker, std::ostream* out) { *out << maker.name; }
 
 inline std::string maker_name(const ::testing::TestParamInfo<StoreMaker>& maker) {
   return maker.param.name;
