@@ -50,6 +50,7 @@ class Exchange {
   // The key and who else is on it.
   [[nodiscard]] Event derive();
   [[nodiscard]] Event join_flight();
+  void sight(const Flights::Sight& seen);
   [[nodiscard]] Task<Event> follow();
   [[nodiscard]] Task<Event> claim();
   [[nodiscard]] Task<Event> supersede();

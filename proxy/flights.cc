@@ -31,6 +31,7 @@ class Flights::Flight {
   const std::chrono::steady_clock::time_point ends;
   // Under the shard's mutex:
   std::shared_ptr<const Landing> landed;
+  std::optional<HexText<32>> reference;
   std::size_t seats = 0;
   std::vector<std::shared_ptr<Waiter>> waiters;
 };
@@ -49,13 +50,19 @@ Flights::Lead& Flights::Lead::operator=(Lead&& other) noexcept {
 
 Flights::Lead::~Lead() { free(); }
 
+void Flights::Lead::announce(const HexText<32>& reference) {
+  if (flight_ == nullptr) return;
+  const std::lock_guard lock(flights_->shard_of(flight_->key).mutex);
+  flight_->reference = reference;
+}
+
 void Flights::Lead::land(Landing landing) {
   if (flight_ != nullptr) flights_->end(std::exchange(flight_, nullptr), std::move(landing));
 }
 
 void Flights::Lead::free() { land(Landing{}); }
 
-std::variant<Flights::Lead, Flights::Seat, Flights::Refused> Flights::join(
+std::variant<Flights::Lead, Flights::Seat, Flights::Refusal> Flights::join(
     const IdempotencyKey& key, const Bindings& bindings, Follow follow,
     std::chrono::steady_clock::time_point ends) {
   Shard& shard = shard_of(key);
@@ -68,10 +75,11 @@ std::variant<Flights::Lead, Flights::Seat, Flights::Refused> Flights::join(
     lead.flight_ = flight;
     return lead;
   }
-  if (flight->bindings.caller != bindings.caller) return Refused::CallerDiffers;
-  if (flight->bindings != bindings) return Refused::PayloadDiffers;
-  if (follow == Follow::Reject) return Refused::Duplicate;
-  if (flight->seats >= followers_max_) return Refused::TooMany;
+  const Sight sight{flight->reference, flight->ends};
+  if (flight->bindings.caller != bindings.caller) return Refusal{Refused::CallerDiffers, {}};
+  if (flight->bindings != bindings) return Refusal{Refused::PayloadDiffers, sight};
+  if (follow == Follow::Reject) return Refusal{Refused::Duplicate, sight};
+  if (flight->seats >= followers_max_) return Refusal{Refused::TooMany, sight};
   ++flight->seats;
   return flight;
 }
@@ -95,7 +103,10 @@ Task<std::optional<std::shared_ptr<const Landing>>> Flights::follow(
   co_return std::nullopt;
 }
 
-std::chrono::steady_clock::time_point Flights::ends(const Seat& seat) { return seat->ends; }
+Flights::Sight Flights::sight(const Seat& seat) {
+  const std::lock_guard lock(shard_of(seat->key).mutex);
+  return {seat->reference, seat->ends};
+}
 
 void Flights::end(const std::shared_ptr<Flight>& flight, Landing landing) {
   auto landed = std::make_shared<const Landing>(std::move(landing));

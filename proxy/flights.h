@@ -38,6 +38,8 @@ class Flights {
     Lead(Lead&& other) noexcept;
     Lead& operator=(Lead&& other) noexcept;
     ~Lead();
+    /// The leader holds a claim of this reference: what a duplicate that is refused may quote.
+    void announce(const HexText<32>& reference);
     /// Gives everybody who follows the answer, and takes the flight off the board.
     void land(Landing landing);
     /// Takes the flight off the board; who follows asks again.
@@ -55,10 +57,20 @@ class Flights {
   /// A seat in somebody else's flight.
   using Seat = std::shared_ptr<Flight>;
 
+  /// What may be told of a flight that has not landed.
+  struct Sight {
+    std::optional<HexText<32>> reference;        ///< Of the leader's claim, once there is one.
+    std::chrono::steady_clock::time_point ends;  ///< The leader has an answer, or none, by then.
+  };
+  struct Refusal {
+    Refused why = Refused::Duplicate;
+    Sight sight;
+  };
+
   explicit Flights(std::size_t followers_max) : followers_max_(followers_max) {}
 
   /// Leads, follows, or is refused; bindings are compared before anything else.
-  [[nodiscard]] std::variant<Lead, Seat, Refused> join(const IdempotencyKey& key,
+  [[nodiscard]] std::variant<Lead, Seat, Refusal> join(const IdempotencyKey& key,
                                                        const Bindings& bindings, Follow follow,
                                                        std::chrono::steady_clock::time_point ends);
 
@@ -67,8 +79,7 @@ class Flights {
   [[nodiscard]] Task<std::optional<std::shared_ptr<const Landing>>> follow(
       Executor executor, Seat seat, std::chrono::steady_clock::time_point until);
 
-  /// When the leader will have an answer or none, at the latest.
-  [[nodiscard]] static std::chrono::steady_clock::time_point ends(const Seat& seat);
+  [[nodiscard]] Sight sight(const Seat& seat);
 
  private:
   struct Shard {

@@ -43,6 +43,7 @@ struct UpstreamCall::Pump {
   bool chunked = false;
   bool running = true;
   bool stopped = false;
+  bool broke_off = false;
   bool sent_all = false;
   RequestBody::End body_end = RequestBody::End::More;
   Timer ended;
@@ -154,6 +155,7 @@ Task<> UpstreamCall::run_pump(std::shared_ptr<Pump> pump) {
     pump->body_end = piece.end;
     if (piece.end != RequestBody::End::More && piece.end != RequestBody::End::Last) {
       // The client broke its own request off: the upstream must see it broken, too.
+      pump->broke_off = true;
       pump->connection->cancel();
       break;
     }
@@ -174,6 +176,12 @@ Task<> UpstreamCall::run_pump(std::shared_ptr<Pump> pump) {
 }
 
 Task<bool> UpstreamCall::read_more(Clock::time_point until) {
+  if (pump_ != nullptr && pump_->broke_off) {
+    // It broke off before there was a read that it could end.
+    request_body_end_ = pump_->body_end;
+    fail(CallFailure::Cut);
+    co_return false;
+  }
   Buffer& into = has_head_ ? body_in_ : in_;
   site_.buffers.lend(into);
   into.ensure(into.text().size() + 1);

@@ -1,0 +1,206 @@
+// The acts of an exchange that concern its key: derive it, look who else is on it, ask the store
+// for it.
+#include <algorithm>
+
+#include "io/clock.h"
+#include "proxy/exchange.h"
+
+namespace semel::proxy {
+namespace {
+
+/// How often a holder outside this process is looked after, at the least.
+constexpr std::chrono::milliseconds kLongestPoll{250};
+
+}  // namespace
+
+Event Exchange::derive() {
+  KeyInputs inputs;
+  inputs.method = asked_.head->method;
+  inputs.path = asked_.path;
+  inputs.match = asked_.match;
+  inputs.query = asked_.head->query;
+  inputs.headers = asked_.head->fields.all();
+  inputs.body = asked_.body;
+  auto derived = derive_key(inputs);
+  if (auto* refusal = std::get_if<KeyRefusal>(&derived)) {
+    refusal_ = refusal->type;
+    refusal_detail_ = std::move(refusal->detail);
+    return Event::KeyRefused;
+  }
+  key_ = std::move(std::get<DerivedKey>(derived));
+  has_key_ = true;
+  metrics_.key_sources[static_cast<std::size_t>(key_.source)].add();
+  return Event::KeyReady;
+}
+
+Event Exchange::join_flight() {
+  const auto follow =
+      route().on_duplicate == OnDuplicate::Wait ? Flights::Follow::Wait : Flights::Follow::Reject;
+  auto joined = worker_.site.flights.join(key_.key, key_.bindings, follow,
+                                          Clock::now() + route().dispatch_by + route().timeout);
+  if (auto* lead = std::get_if<Flights::Lead>(&joined)) {
+    lead_ = std::move(*lead);
+    return Event::Led;
+  }
+  if (auto* seat = std::get_if<Flights::Seat>(&joined)) {
+    worker_.metrics.collisions.add();
+    seat_ = std::move(*seat);
+    return Event::Joined;
+  }
+  const auto& refusal = std::get<Flights::Refusal>(joined);
+  sight(refusal.sight);
+  switch (refusal.why) {
+    case Flights::Refused::Duplicate:
+      worker_.metrics.collisions.add();
+      return Event::DuplicateRejected;
+    case Flights::Refused::TooMany:
+      return Event::TooManyFollowers;
+    case Flights::Refused::CallerDiffers:
+      return Event::CallerDiffers;
+    case Flights::Refused::PayloadDiffers:
+      return Event::PayloadDiffers;
+  }
+  return Event::TooManyFollowers;
+}
+
+void Exchange::sight(const Flights::Sight& seen) {
+  reference_ = seen.reference;
+  holder_left_ = std::chrono::duration_cast<std::chrono::milliseconds>(seen.ends - Clock::now());
+}
+
+Task<Event> Exchange::follow() {
+  const auto from = Clock::now();
+  auto landed =
+      co_await worker_.site.flights.follow(worker_.executor(), seat_, began_ + route().wait);
+  worker_.metrics.wait_duration.observe(Clock::now() - from);
+  if (!landed) {
+    sight(worker_.site.flights.sight(seat_));
+    co_return Event::WaitOver;
+  }
+  seat_ = nullptr;
+  landing_ = std::move(*landed);
+  if (landing_->response == nullptr && !landing_->problem) co_return Event::FlightFreed;
+  co_return Event::FlightLanded;
+}
+
+ClaimRequest Exchange::claim_request() const {
+  ClaimRequest request;
+  request.key = key_.key;
+  request.token = token_;
+  request.reference = own_reference_;
+  request.bindings = key_.bindings;
+  request.policy = asked_.policy;
+  request.tenant = key_.tenant;
+  request.route = route().name;
+  request.lease = route().lease();
+  request.retention = route().retention;
+  request.indeterminate_retention = route().indeterminate_retention;
+  return request;
+}
+
+Task<Event> Exchange::claim() {
+  if (claim_asked_.count() == 0) {
+    token_ = worker_.random.token();
+    own_reference_ = worker_.random.reference();
+  }
+  claim_asked_ = boot_time();
+  ClaimRequest request = claim_request();
+  settlement_.emplace(worker_, Attempt{key_.key, token_, Fence{}}, claim_asked_ + route().lease());
+  const auto asked = Clock::now();
+  auto result = co_await worker_.site.store->claim(std::move(request));
+  worker_.metrics.store_duration[static_cast<std::size_t>(StoreOperation::Claim)].observe(
+      Clock::now() - asked);
+  if (result.has_error()) co_return store_failed(result.error(), StoreOperation::Claim);
+  co_return take_reply(std::move(*result));
+}
+
+Task<Event> Exchange::supersede() {
+  ClaimRequest request = claim_request();
+  const Attempt abandoned = abandoned_;
+  auto result = co_await worker_.site.store->supersede(std::move(request), abandoned);
+  if (result.has_error()) co_return store_failed(result.error(), StoreOperation::Supersede);
+  co_return take_reply(std::move(*result));
+}
+
+Task<Event> Exchange::mark_abandoned() {
+  const Attempt abandoned = abandoned_;
+  const auto result = co_await worker_.site.store->mark_indeterminate(
+      abandoned, IndeterminateReason::OwnerLost, std::nullopt);
+  if (result.has_error()) {
+    worker_.metrics.store_errors[static_cast<std::size_t>(StoreOperation::Mark)].add();
+    co_return Event::StoreFailed;  // Nothing of ours was asked for.
+  }
+  if (*result == WriteReply::Stale) co_return Event::RetryReady;
+  worker_.metrics.indeterminate[static_cast<std::size_t>(IndeterminateReason::OwnerLost)].add();
+  co_return Event::Unknown;
+}
+
+Event Exchange::store_failed(Fault fault, StoreOperation operation) {
+  worker_.metrics.store_errors[static_cast<std::size_t>(operation)].add();
+  if (route().on_store_down == OnStoreDown::Forward && asked_.policy == Policy::Idempotent) {
+    if (fault == Fault::StoreTimeout) settlement_->disown();
+    bypassing_ = true;
+    return Event::StoreBypassed;
+  }
+  refusal_detail_ = fault == Fault::RecordCorrupt
+                        ? "The record of this key cannot be read; the call was not forwarded."
+                        : std::string();
+  return fault == Fault::StoreTimeout ? Event::ClaimUnknown : Event::StoreFailed;
+}
+
+Event Exchange::take_reply(ClaimReply reply) {
+  if (const auto* granted = std::get_if<Granted>(&reply)) {
+    fence_ = granted->fence;
+    if (granted->expired_before) worker_.metrics.expired_reruns.add();
+    reference_ = hex_of(own_reference_);
+    lead_.announce(*reference_);
+    settlement_.emplace(worker_, Attempt{key_.key, token_, fence_}, claim_asked_ + route().lease());
+    return Event::Granted;
+  }
+  if (const auto* held = std::get_if<Held>(&reply)) {
+    worker_.metrics.collisions.add();
+    reference_ = hex_of(held->reference);
+    holder_left_ = held->lease_left - route().settle - route().lease_margin;
+    return Event::Held;
+  }
+  if (auto* completed = std::get_if<Completed>(&reply)) {
+    reference_ = hex_of(completed->reference);
+    stored_ = std::move(completed->response);
+    return stored_->kept == BodyKept::Kept ? Event::Completed : Event::CompletedBare;
+  }
+  if (const auto* unknown = std::get_if<Indeterminate>(&reply)) {
+    reference_ = hex_of(unknown->reference);
+    unknown_status_ = unknown->upstream_status;
+    return Event::Unknown;
+  }
+  if (const auto* abandoned = std::get_if<Abandoned>(&reply)) {
+    reference_ = hex_of(abandoned->reference);
+    abandoned_ = Attempt{key_.key, abandoned->token, abandoned->fence};
+    // The stricter of the record's own policy and today's governs: an EFFECTFUL claim is not
+    // superseded by a route that has become IDEMPOTENT.
+    if (abandoned->policy == Policy::Effectful && asked_.policy == Policy::Idempotent) {
+      return Event::Unknown;
+    }
+    return Event::Abandoned;
+  }
+  if (std::holds_alternative<CallerDiffers>(reply)) {
+    reference_.reset();
+    return Event::CallerDiffers;
+  }
+  reference_ = hex_of(std::get<PayloadDiffers>(reply).reference);
+  return Event::PayloadDiffers;
+}
+
+Task<Event> Exchange::await_holder() {
+  const auto until = began_ + route().wait;
+  const auto now = Clock::now();
+  if (route().on_duplicate == OnDuplicate::Reject || now >= until) co_return Event::WaitOver;
+  Worker::Timer timer(worker_.executor());
+  timer.expires_at(std::min(now + poll_, until));
+  poll_ = std::min(poll_ * 2, kLongestPoll);
+  co_await timer.async_wait(kNoThrow);
+  worker_.metrics.wait_duration.observe(Clock::now() - now);
+  co_return Clock::now() >= until ? Event::WaitOver : Event::RetryReady;
+}
+
+}  // namespace semel::proxy
