@@ -128,7 +128,8 @@ class Exchange {
   std::string body_;            // Of the answer, as far as it is kept.
   std::size_t body_bytes_ = 0;  // Of the answer in all.
   bool body_dropped_ = false;   // Longer than `record.max_body`.
-  StoredResponsePtr answer_;    // What is recorded and shared.
+  BufferBudget::Share kept_share_;
+  StoredResponsePtr answer_;  // What is recorded and shared.
   std::optional<UpstreamEnd> upstream_end_;
 
   Outcome outcome_ = Outcome::Refused;

@@ -5,6 +5,7 @@
 #include "core/header_rules.h"
 #include "io/clock.h"
 #include "proxy/exchange.h"
+#include "proxy/hop_fields.h"
 
 namespace semel::proxy {
 namespace {
@@ -180,6 +181,7 @@ Task<Event> Exchange::relay_live() {
   const GuardWords said = words(outcome_, failure);
   reply_.begin(call_->head(), said);
   co_await reply_.piece(body_, Reply::Hold::LastByte);
+  kept_share_ = worker_.site.buffered.take(route().record.body_bytes_max);
   auto until = Clock::now() + route().stream_timeout;
   Clock::duration stalled{};
   for (;;) {
@@ -201,7 +203,11 @@ Task<Event> Exchange::relay_live() {
 }
 
 void Exchange::drop_what_is_not_kept() {
-  if (route().record.keep_body && body_.size() <= route().record.body_bytes_max) return;
+  // Without room in memory the answer flows all the same; only its record will be bare.
+  if (route().record.keep_body && body_.size() <= route().record.body_bytes_max &&
+      kept_share_.is_granted()) {
+    return;
+  }
   body_dropped_ = true;
   body_ = std::string();
 }
@@ -212,10 +218,6 @@ StoredResponsePtr Exchange::stored_form() {
   const ResponseHead& head = call_->head();
   stored->status = head.status;
   stored->unframed = call_->ended_at_close();
-  std::string_view connection_names;
-  for (const HeaderField& field : head.fields.all()) {
-    if (same_name(field.name, "connection")) connection_names = field.value;
-  }
   std::size_t bytes = 0;
   for (const HeaderField& field : head.fields.all()) {
     bytes += field.name.size() + field.value.size() + 4;
@@ -224,7 +226,7 @@ StoredResponsePtr Exchange::stored_form() {
   for (const HeaderField& field : head.fields.all()) {
     if (!is_stored(field.name) && !contains(route().replay_headers_add, field.name)) continue;
     if (contains(route().replay_headers_remove, field.name)) continue;
-    if (!connection_names.empty() && list_names(connection_names, field.name)) continue;
+    if (ends_at_this_hop(head, field.name)) continue;
     stored->fields.push_back(field);
   }
   const bool kept =

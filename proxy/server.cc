@@ -2,6 +2,7 @@
 #include "proxy/server.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,6 +42,19 @@ std::size_t worker_count(const config::Config& config) {
   return config.workers != 0 ? config.workers : std::max(1u, std::thread::hardware_concurrency());
 }
 
+/// Each client may need a descriptor for its own connection and one for the upstream's.
+void raise_descriptor_limit(const config::Config& config, std::ostream& log) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  const rlim_t wanted = 2 * config.limits.connections + 64;
+  if (limit.rlim_cur < wanted) {
+    log << "semel: " << limit.rlim_cur << " descriptors are allowed, limits.connections may need "
+        << wanted << "; raise the limit (ulimit -n) or lower limits.connections" << std::endl;
+  }
+}
+
 /// The process while it serves.
 class Server {
  public:
@@ -56,11 +70,10 @@ class Server {
   int run() {
     open_workers();
     open_house();
-    signals_.add(SIGTERM);
-    signals_.add(SIGINT);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
     asio::co_spawn(house_, wait_for_signal(), asio::detached);
     asio::co_spawn(house_, sweep(), asio::detached);
-    say_start();
+    asio::co_spawn(house_, say_start(), asio::detached);
     for (auto& worker : workers_) threads_.emplace_back([&worker] { worker->run(); });
     std::thread housekeeping([this] { house_.run(); });
     for (auto& thread : threads_) thread.join();
@@ -128,8 +141,13 @@ class Server {
   }
 
   Task<> wait_for_signal() {
-    auto [error, signal] = co_await signals_.async_wait(kNoThrow);
-    if (error) co_return;
+    for (;;) {
+      auto [error, signal] = co_await signals_.async_wait(kNoThrow);
+      if (error) co_return;
+      if (signal != SIGHUP) break;
+      log_ << "semel: SIGHUP: this version does not reload; restart to change the configuration"
+           << std::endl;
+    }
     log_ << "semel: draining" << std::endl;
     site_.draining = true;
     sweep_timer_.cancel();
@@ -155,9 +173,11 @@ class Server {
     house_.stop();
   }
 
-  void say_start() {
+  Task<> say_start() {
+    const StoreHealth health = co_await site_.store->health();
     log_ << "semel " << SEMEL_VERSION << ": listening on " << site_.config.listen.address.text()
-         << ", " << workers_.size() << (workers_.size() == 1 ? " worker" : " workers");
+         << ", " << workers_.size() << (workers_.size() == 1 ? " worker" : " workers")
+         << ", store durability: " << health.durability;
     if (site_.config.metrics) log_ << ", metrics on " << site_.config.metrics->text();
     log_ << std::endl;
     for (const std::string& warning : site_.config.warnings) log_ << "semel: " << warning << "\n";
@@ -181,6 +201,7 @@ class Server {
 
 int serve(config::Config config, std::unique_ptr<Store> store, std::ostream& log) {
   std::signal(SIGPIPE, SIG_IGN);
+  raise_descriptor_limit(config, log);
   Server server(std::move(config), std::move(store), log);
   return server.run();
 }
