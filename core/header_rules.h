@@ -10,7 +10,10 @@ namespace semel {
 /// ASCII case-insensitive equality, as field names compare (RFC 9110 5.1). Most names differ in
 /// length, and that needs no call.
 [[nodiscard]] inline bool same_name(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && same_letters(a, b);
+  if (a.size() != b.size()) return false;
+  // Bits beyond the case bit differ in most pairs of one length at the first letter already.
+  if (!a.empty() && ((a.front() ^ b.front()) & ~0x20) != 0) return false;
+  return same_letters(a, b);
 }
 
 /// Hop-by-hop (RFC 9110 7.6.1 and the older names): never forwarded either way, never stored.

@@ -236,7 +236,15 @@ Task<Event> Exchange::refuse(ProblemType type) {
   co_return co_await refuse(std::move(made));
 }
 
+/// An answer that comes before the whole body was read ends the connection, and says so.
+void Exchange::close_if_unread() {
+  if (asked_.stream != nullptr && asked_.stream->end() != RequestBody::End::Last) {
+    reply_.close_after();
+  }
+}
+
 Task<Event> Exchange::refuse(Problem made) {
+  close_if_unread();
   switch (made.type) {
     case ProblemType::InFlight:
       outcome_ = Outcome::InFlight;

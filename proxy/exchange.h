@@ -10,6 +10,7 @@
 #include "core/key.h"
 #include "proxy/flights.h"
 #include "proxy/forwarded_request.h"
+#include "proxy/recycled.h"
 #include "proxy/reply.h"
 #include "proxy/settlement.h"
 #include "proxy/upstream.h"
@@ -21,7 +22,7 @@ namespace semel::proxy {
 /// with the event (ARCHITECTURE.md, "The way of a request"). Holds the payloads that the table
 /// leaves out.
 /// @thread One worker's.
-class Exchange {
+class Exchange : public Recycled<Exchange> {
  public:
   /// @owns Everything viewed must outlive run(): the head's buffer, the body, the reply.
   struct Asked {
@@ -84,6 +85,7 @@ class Exchange {
   [[nodiscard]] Task<Event> refuse(Problem problem);
   [[nodiscard]] Problem problem(ProblemType type) const;
   [[nodiscard]] GuardWords words(Outcome outcome, bool veto = false) const;
+  void close_if_unread();
   void land(StoredResponsePtr response, bool marked);
   void account();
 

@@ -153,6 +153,7 @@ Event Exchange::classify() const {
 }
 
 Task<Event> Exchange::relay_through() {
+  close_if_unread();
   outcome_ = bypassing_ ? Outcome::Bypassed : Outcome::Passed;
   const GuardWords said = words(outcome_);
   reply_.begin(call_->head(), said);
@@ -269,10 +270,8 @@ Task<Event> Exchange::relay_or_refuse() {
   }
   switch (call_->request_body_end()) {
     case RequestBody::End::Malformed:
-      reply_.close_after();
       co_return co_await refuse(ProblemType::BadRequest);
     case RequestBody::End::TooSlow:
-      reply_.close_after();
       co_return co_await refuse(ProblemType::RequestTimeout);
     case RequestBody::End::Gone:
       reply_.cut();

@@ -193,8 +193,9 @@ Task<> Session::exchange(const NormalPath& path, const RouteMatch& match, Policy
     reply.restore_keep_alive(head_.keep_alive);
   }
 
-  Exchange exchange(worker_, asked, reply);
-  co_await exchange.run();
+  // Not in this coroutine's frame: frames of this size are not recycled.
+  const auto exchange = std::make_unique<Exchange>(worker_, asked, reply);
+  co_await exchange->run();
 
   if (stream) {
     if (stream->end() == RequestBody::End::Last) {
