@@ -1,70 +1,35 @@
-// Sums the workers' shards at scrape time and lets prometheus-cpp spell them. Called by the metrics
-// listener; nothing on the data path is here.
+// Sums the workers' shards at scrape time, a part of the page at a time. Called by the metrics
+// listener; nothing on the data path is here but Histogram::observe.
 #include "proxy/metrics.h"
 
-#include <prometheus/metric_family.h>
-#include <prometheus/text_serializer.h>
-
 #include <functional>
-#include <sstream>
+
+#include "proxy/metrics_page.h"
 
 namespace semel::proxy {
 namespace {
 
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-using Labels = std::vector<ClientMetric::Label>;
-
-ClientMetric labelled(Labels labels) {
-  ClientMetric metric;
-  metric.label = std::move(labels);
-  return metric;
+/// True where the outcome may come about on a route of these rules: what is on the page from the
+/// start, so that its first increase is seen.
+bool is_expected(const Route& route, Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Refused:
+      return true;
+    case Outcome::Executed:
+    case Outcome::Replayed:
+    case Outcome::Collapsed:
+    case Outcome::InFlight:
+    case Outcome::Indeterminate:
+    case Outcome::Unrecorded:
+      return route.is_guarded();
+    case Outcome::Bypassed:
+      return route.is_guarded() && route.on_store_down == OnStoreDown::Forward;
+    case Outcome::Passed:
+    case Outcome::Failed:
+      return !route.is_guarded();
+  }
+  return true;
 }
-
-/// Families in the making.
-class Page {
- public:
-  void family(std::string name, std::string help, MetricType type) {
-    MetricFamily next;
-    next.name = std::move(name);
-    next.help = std::move(help);
-    next.type = type;
-    families_.push_back(std::move(next));
-  }
-  void value(Labels labels, double number) {
-    ClientMetric metric = labelled(std::move(labels));
-    if (families_.back().type == MetricType::Gauge) {
-      metric.gauge.value = number;
-    } else {
-      metric.counter.value = number;
-    }
-    families_.back().metric.push_back(std::move(metric));
-  }
-  void histogram(Labels labels, const std::vector<const Histogram*>& parts) {
-    ClientMetric metric = labelled(std::move(labels));
-    std::uint64_t cumulative = 0;
-    for (std::size_t i = 0; i <= Histogram::kBounds.size(); ++i) {
-      for (const Histogram* part : parts) cumulative += part->bucket(i);
-      ClientMetric::Bucket bucket;
-      bucket.cumulative_count = cumulative;
-      bucket.upper_bound = i < Histogram::kBounds.size() ? Histogram::kBounds[i]
-                                                         : std::numeric_limits<double>::infinity();
-      metric.histogram.bucket.push_back(bucket);
-    }
-    metric.histogram.sample_count = cumulative;
-    for (const Histogram* part : parts) metric.histogram.sample_sum += part->sum_seconds();
-    families_.back().metric.push_back(std::move(metric));
-  }
-  [[nodiscard]] std::string text() const {
-    return prometheus::TextSerializer().Serialize(families_);
-  }
-
- private:
-  std::vector<MetricFamily> families_;
-};
-
-constexpr std::size_t index(Outcome outcome) { return static_cast<std::size_t>(outcome); }
 
 }  // namespace
 
@@ -84,131 +49,171 @@ std::string_view name(StoreOperation operation) {
 
 Metrics::Metrics(const std::vector<Route>& routes, std::size_t workers) {
   for (const Route& route : routes) {
-    labels_.push_back({route.name, std::string(name(route.policy))});
+    RouteLabels labels{route.name, std::string(name(route.policy)), {}};
+    for (std::size_t o = 0; o < kOutcomeCount; ++o) {
+      labels.expected[o] = is_expected(route, static_cast<Outcome>(o));
+    }
+    routes_.push_back(std::move(labels));
   }
-  labels_.push_back({"", "NONE"});
+  RouteLabels unmatched{"", "NONE", {}};
+  unmatched.expected[static_cast<std::size_t>(Outcome::Refused)] = true;
+  routes_.push_back(std::move(unmatched));
   for (std::size_t i = 0; i < workers; ++i) {
     shards_.push_back(std::make_unique<MetricsShard>(routes.size()));
   }
 }
 
-std::string Metrics::render(const StoreHealth& health) const {
-  Page page;
-  const auto sum = [this](auto&& of) {
-    double total = 0;
-    for (const auto& shard : shards_) total += static_cast<double>(std::invoke(of, *shard).read());
-    return total;
-  };
-  const auto all = [this](auto&& of) {
-    std::vector<const Histogram*> parts;
-    for (const auto& shard : shards_) parts.push_back(&std::invoke(of, *shard));
-    return parts;
-  };
-  const auto counter = [&](const char* metric, const char* help) {
-    page.family(metric, help, MetricType::Counter);
-  };
+template <class CounterOf>
+double Metrics::sum(CounterOf counter_of) const {
+  double total = 0;
+  for (const auto& shard : shards_) {
+    total += static_cast<double>(std::invoke(counter_of, *shard).read());
+  }
+  return total;
+}
 
-  counter("semel_requests_total", "Requests, by route, policy and how they ended for the client.");
-  for (std::size_t r = 0; r < labels_.size(); ++r) {
+template <class CounterOf>
+double Metrics::sum_of_routes(CounterOf counter_of) const {
+  double total = 0;
+  for (std::size_t r = 0; r < routes_.size(); ++r) {
+    total += sum([&](auto& shard) -> auto& { return counter_of(shard.by_route[r]); });
+  }
+  return total;
+}
+
+template <class HistogramOf>
+std::vector<const Histogram*> Metrics::parts(HistogramOf histogram_of) const {
+  std::vector<const Histogram*> found;
+  for (const auto& shard : shards_) found.push_back(&std::invoke(histogram_of, *shard));
+  return found;
+}
+
+std::string Metrics::render(const StoreHealth& health) const {
+  MetricsPage page;
+  add_requests(page);
+  add_keys(page, health);
+  add_upstreams(page);
+  add_store(page, health);
+  add_process(page, health);
+  return page.text();
+}
+
+void Metrics::add_requests(MetricsPage& page) const {
+  page.counter("semel_requests_total",
+               "Requests, by route, policy and how they ended for the client.");
+  for (std::size_t r = 0; r < routes_.size(); ++r) {
+    const RouteLabels& route = routes_[r];
     for (std::size_t o = 0; o < kOutcomeCount; ++o) {
       const double total = sum([&](auto& s) -> auto& { return s.by_route[r].requests[o]; });
-      if (total == 0) continue;
-      page.value({{"route", labels_[r].route},
-                  {"policy", labels_[r].policy},
-                  {"outcome", std::string(name(static_cast<Outcome>(o)))}},
-                 total);
+      if (total == 0 && !route.expected[o]) continue;
+      page.value(total, {{"route", route.name},
+                         {"policy", route.policy},
+                         {"outcome", std::string(name(static_cast<Outcome>(o)))}});
     }
   }
-  counter("semel_duplicates_suppressed_total", "Calls that were answered without asking the tool.");
+  page.counter("semel_duplicates_suppressed_total",
+               "Calls that were answered without asking the tool.");
   for (const Outcome kind :
        {Outcome::Replayed, Outcome::Collapsed, Outcome::InFlight, Outcome::Indeterminate}) {
-    double total = 0;
-    for (std::size_t r = 0; r < labels_.size(); ++r) {
-      total += sum([&](auto& s) -> auto& { return s.by_route[r].requests[index(kind)]; });
-    }
-    page.value({{"kind", std::string(name(kind))}}, total);
+    page.value(sum_of_routes([kind](auto& route) -> auto& {
+                 return route.requests[static_cast<std::size_t>(kind)];
+               }),
+               {{"kind", std::string(name(kind))}});
   }
-  counter("semel_in_flight_collisions_total", "Calls that met another one of their key in flight.");
-  page.value({}, sum([](auto& s) -> auto& { return s.collisions; }));
-  counter("semel_indeterminate_total", "Effects whose outcome became unknown, by reason.");
-  for (std::size_t i = 0; i < kReasonCount; ++i) {
-    page.value({{"reason", std::string(name(static_cast<IndeterminateReason>(i)))}},
-               sum([&](auto& s) -> auto& { return s.indeterminate[i]; }));
+  page.histogram("semel_request_duration_seconds", "From the request's last byte to the answer's.");
+  for (std::size_t r = 0; r < routes_.size(); ++r) {
+    page.distribution(parts([r](auto& s) -> auto& { return s.by_route[r].request_duration; }),
+                      {{"route", routes_[r].name}});
   }
-  counter("semel_records_expired_total", "Records erased after their window.");
-  page.value({}, sum([](auto& s) -> auto& { return s.records_expired; }));
-  counter("semel_expired_reruns_total", "Calls that ran again because their record had expired.");
-  page.value({}, sum([](auto& s) -> auto& { return s.expired_reruns; }));
-  counter("semel_stale_writer_total", "Writes refused because another attempt owns the record.");
-  page.value({}, sum([](auto& s) -> auto& { return s.stale_writers; }));
-  counter("semel_key_source_total", "Keys, by where they came from.");
+  page.histogram("semel_wait_duration_seconds", "How long duplicates were held.");
+  page.distribution(parts([](auto& s) -> auto& { return s.wait_duration; }));
+}
+
+void Metrics::add_keys(MetricsPage& page, const StoreHealth& health) const {
+  page.counter("semel_key_source_total", "Keys, by where they came from.");
   for (const KeySource source : {KeySource::Derived, KeySource::Client}) {
-    double total = 0;
-    for (std::size_t r = 0; r < labels_.size(); ++r) {
-      total += sum([&](auto& s) -> auto& {
-        return s.by_route[r].key_sources[static_cast<std::size_t>(source)];
-      });
-    }
-    page.value({{"source", std::string(name(source))}}, total);
+    page.value(sum_of_routes([source](auto& route) -> auto& {
+                 return route.key_sources[static_cast<std::size_t>(source)];
+               }),
+               {{"source", std::string(name(source))}});
   }
-  counter("semel_upstream_failures_total", "Upstream calls without a complete answer, by end.");
-  for (std::size_t r = 0; r + 1 < labels_.size(); ++r) {
+  page.counter("semel_in_flight_collisions_total",
+               "Calls that met another one of their key in flight.");
+  page.value(sum([](auto& s) -> auto& { return s.collisions; }));
+  page.counter("semel_indeterminate_total", "Effects whose outcome became unknown, by reason.");
+  for (std::size_t i = 0; i < kReasonCount; ++i) {
+    page.value(sum([i](auto& s) -> auto& { return s.indeterminate[i]; }),
+               {{"reason", std::string(name(static_cast<IndeterminateReason>(i)))}});
+  }
+  page.counter("semel_resolution_contradicted_total",
+               "Late answers of calls that were resolved as not having happened.");
+  page.value(static_cast<double>(health.resolutions_contradicted));
+  page.counter("semel_records_expired_total", "Records erased after their window.");
+  page.value(sum([](auto& s) -> auto& { return s.records_expired; }));
+  page.counter("semel_expired_reruns_total",
+               "Calls that ran again because their record had expired.");
+  page.value(sum([](auto& s) -> auto& { return s.expired_reruns; }));
+  page.counter("semel_stale_writer_total",
+               "Writes refused because another attempt owns the record.");
+  page.value(sum([](auto& s) -> auto& { return s.stale_writers; }));
+}
+
+void Metrics::add_upstreams(MetricsPage& page) const {
+  page.counter("semel_upstream_failures_total",
+               "Upstream calls without a complete answer, by end.");
+  for (std::size_t r = 0; r + 1 < routes_.size(); ++r) {
     for (const UpstreamEnd end : {UpstreamEnd::NeverSent, UpstreamEnd::Unanswered}) {
-      page.value({{"route", labels_[r].route}, {"end", std::string(name(end))}},
-                 sum([&](auto& s) -> auto& {
+      page.value(sum([&](auto& s) -> auto& {
                    return s.by_route[r].upstream_ends[static_cast<std::size_t>(end)];
-                 }));
+                 }),
+                 {{"route", routes_[r].name}, {"end", std::string(name(end))}});
     }
   }
-  counter("semel_upstream_retries_total", "Attempts beyond the first.");
-  for (std::size_t r = 0; r + 1 < labels_.size(); ++r) {
-    page.value({{"route", labels_[r].route}},
-               sum([&](auto& s) -> auto& { return s.by_route[r].upstream_retries; }));
+  page.counter("semel_upstream_retries_total", "Attempts beyond the first.");
+  for (std::size_t r = 0; r + 1 < routes_.size(); ++r) {
+    page.value(sum([r](auto& s) -> auto& { return s.by_route[r].upstream_retries; }),
+               {{"route", routes_[r].name}});
   }
-  counter("semel_store_errors_total", "Store operations that failed, by operation.");
-  for (std::size_t i = 0; i < kStoreOperationCount; ++i) {
-    page.value({{"operation", std::string(name(static_cast<StoreOperation>(i)))}},
-               sum([&](auto& s) -> auto& { return s.store_errors[i]; }));
+  page.histogram("semel_upstream_duration_seconds", "From the dispatch to the answer's last byte.");
+  for (std::size_t r = 0; r + 1 < routes_.size(); ++r) {
+    page.distribution(parts([r](auto& s) -> auto& { return s.by_route[r].upstream_duration; }),
+                      {{"route", routes_[r].name}});
   }
+}
 
-  const auto histogram = [&](const char* metric, const char* help) {
-    page.family(metric, help, MetricType::Histogram);
-  };
-  histogram("semel_request_duration_seconds", "From the request's last byte to the answer's.");
-  for (std::size_t r = 0; r < labels_.size(); ++r) {
-    page.histogram({{"route", labels_[r].route}},
-                   all([&](auto& s) -> auto& { return s.by_route[r].request_duration; }));
-  }
-  histogram("semel_upstream_duration_seconds", "From the dispatch to the answer's last byte.");
-  for (std::size_t r = 0; r + 1 < labels_.size(); ++r) {
-    page.histogram({{"route", labels_[r].route}},
-                   all([&](auto& s) -> auto& { return s.by_route[r].upstream_duration; }));
-  }
-  histogram("semel_wait_duration_seconds", "How long duplicates were held.");
-  page.histogram({}, all([](auto& s) -> auto& { return s.wait_duration; }));
-  histogram("semel_store_operation_duration_seconds", "The store's answers, by operation.");
+void Metrics::add_store(MetricsPage& page, const StoreHealth& health) const {
+  page.counter("semel_store_errors_total", "Store operations that failed, by operation.");
   for (std::size_t i = 0; i < kStoreOperationCount; ++i) {
-    page.histogram({{"operation", std::string(name(static_cast<StoreOperation>(i)))}},
-                   all([&](auto& s) -> auto& { return s.store_duration[i]; }));
+    page.value(sum([i](auto& s) -> auto& { return s.store_errors[i]; }),
+               {{"operation", std::string(name(static_cast<StoreOperation>(i)))}});
   }
+  page.histogram("semel_store_operation_duration_seconds", "The store's answers, by operation.");
+  for (std::size_t i = 0; i < kStoreOperationCount; ++i) {
+    page.distribution(parts([i](auto& s) -> auto& { return s.store_duration[i]; }),
+                      {{"operation", std::string(name(static_cast<StoreOperation>(i)))}});
+  }
+  page.gauge("semel_store_up", "1 while the store takes claims.");
+  page.value(health.up ? 1 : 0);
+  page.gauge("semel_store_suspect", "1 while the store may have lost records.");
+  page.value(health.suspect ? 1 : 0);
+  page.gauge("semel_indeterminate_records", "Records whose outcome is unknown now.");
+  page.value(static_cast<double>(health.indeterminate));
+  if (!health.oldest_indeterminate) return;
+  page.gauge("semel_indeterminate_oldest_timestamp_seconds",
+             "When the oldest of them became unknown.");
+  page.value(
+      std::chrono::duration<double>(health.oldest_indeterminate->time_since_epoch()).count());
+}
 
-  const auto gauge = [&](const char* metric, const char* help, double value) {
-    page.family(metric, help, MetricType::Gauge);
-    page.value({}, value);
-  };
-  gauge("semel_indeterminate_records", "Records whose outcome is unknown now.",
-        static_cast<double>(health.indeterminate));
-  if (health.oldest_indeterminate) {
-    gauge("semel_indeterminate_oldest_timestamp_seconds", "When the oldest of them became unknown.",
-          std::chrono::duration<double>(health.oldest_indeterminate->time_since_epoch()).count());
-  }
-  gauge("semel_store_up", "1 while the store takes claims.", health.up ? 1 : 0);
-  gauge("semel_store_suspect", "1 while the store may have lost records.", health.suspect ? 1 : 0);
-  gauge("semel_connections", "Client connections that are open.",
-        sum([](auto& s) -> auto& { return s.connections; }));
-  page.family("semel_build_info", "The version that runs.", MetricType::Gauge);
-  page.value({{"version", SEMEL_VERSION}, {"store_durability", health.durability}}, 1);
-  return page.text();
+void Metrics::add_process(MetricsPage& page, const StoreHealth& health) const {
+  page.gauge("semel_connections", "Client connections that are open.");
+  page.value(sum([](auto& s) -> auto& { return s.connections; }));
+  // A page is only served by a process that took its configuration.
+  page.gauge("semel_config_last_reload_successful",
+             "1 while the configuration that runs is the one last given.");
+  page.value(1);
+  page.gauge("semel_build_info", "The version that runs.");
+  page.value(1, {{"version", SEMEL_VERSION}, {"store_durability", health.durability}});
 }
 
 }  // namespace semel::proxy

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/key.h"
@@ -49,10 +50,12 @@ class Histogram {
 
 /// The store's operations as labels.
 enum class StoreOperation : std::uint8_t { Claim, Record, Release, Mark, Supersede, Sweep };
-inline constexpr std::size_t kStoreOperationCount = 6;
+inline constexpr std::size_t kStoreOperationCount =
+    static_cast<std::size_t>(StoreOperation::Sweep) + 1;
 [[nodiscard]] std::string_view name(StoreOperation operation);
 
-inline constexpr std::size_t kReasonCount = 7;
+inline constexpr std::size_t kReasonCount =
+    static_cast<std::size_t>(IndeterminateReason::Internal) + 1;
 
 struct RouteMetrics {
   std::array<Counter, kOutcomeCount> requests;
@@ -78,22 +81,41 @@ struct MetricsShard {
   Counter connections;  ///< Open now.
 };
 
+class MetricsPage;
+
 /// The workers' shards, and the text that Prometheus reads.
 class Metrics {
  public:
   Metrics(const std::vector<Route>& routes, std::size_t workers);
   [[nodiscard]] MetricsShard& shard(std::size_t worker) { return *shards_[worker]; }
 
-  /// Exposition format 0.0.4. Labels come from the configuration only, never from a request.
+  /// Exposition format 0.0.4. Labels come from the configuration only, never from a request. What
+  /// can be counted on a route is there from the start, as zero.
   /// @thread Any.
   [[nodiscard]] std::string render(const StoreHealth& health) const;
 
  private:
   struct RouteLabels {
-    std::string route;
+    std::string name;
     std::string policy;
+    std::array<bool, kOutcomeCount> expected;
   };
-  std::vector<RouteLabels> labels_;
+  void add_requests(MetricsPage& page) const;
+  void add_keys(MetricsPage& page, const StoreHealth& health) const;
+  void add_upstreams(MetricsPage& page) const;
+  void add_store(MetricsPage& page, const StoreHealth& health) const;
+  void add_process(MetricsPage& page, const StoreHealth& health) const;
+
+  /// Over all workers.
+  template <class CounterOf>
+  [[nodiscard]] double sum(CounterOf counter_of) const;
+  /// Over all workers and routes.
+  template <class CounterOf>
+  [[nodiscard]] double sum_of_routes(CounterOf counter_of) const;
+  template <class HistogramOf>
+  [[nodiscard]] std::vector<const Histogram*> parts(HistogramOf histogram_of) const;
+
+  std::vector<RouteLabels> routes_;  ///< The last one: no route matched.
   std::vector<std::unique_ptr<MetricsShard>> shards_;
 };
 
