@@ -6,6 +6,8 @@
 #include <charconv>
 #include <ctime>
 
+#include "core/json_text.h"
+
 namespace semel::proxy {
 namespace {
 
@@ -14,15 +16,9 @@ void append_number(std::string& out, std::uint64_t number) {
   out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
 
-/// Only words of the configuration and checked tokens come here; quotes and controls are escaped
-/// all the same, so that a line is always JSON.
 void append_string(std::string& out, std::string_view name, std::string_view value) {
-  out.append(",\"").append(name).append("\":\"");
-  for (const char c : value) {
-    if (c == '"' || c == '\\') out.push_back('\\');
-    out.push_back(static_cast<unsigned char>(c) < 0x20 ? '?' : c);
-  }
-  out.push_back('"');
+  out.append(",\"").append(name).append("\":");
+  append_json_string(out, value);
 }
 
 void append_micros(std::string& out, std::string_view name, std::chrono::nanoseconds time) {
