@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/header_rules.h"
+#include "proxy/hop_fields.h"
 #include "proxy/http1_writer.h"
 
 namespace semel::proxy {
@@ -38,6 +39,13 @@ bool is_key_field(const Route& route, std::string_view name) {
          same_name(name, "semel-fence");
 }
 
+/// A list that came in several lines is one list, in their order (RFC 9110 5.3).
+void append_element(std::string& list, std::string_view value) {
+  if (value.empty()) return;
+  if (!list.empty()) list.append(", ");
+  list.append(value);
+}
+
 void write_key(HeadWriter& writer, const ForwardedRequest& request, std::string& quoted) {
   const ForwardKey& rules = request.route->forward_key;
   std::string_view value;
@@ -66,44 +74,28 @@ void write_key(HeadWriter& writer, const ForwardedRequest& request, std::string&
 void ForwardedRequest::render(std::string& out, std::string_view authority) const {
   HeadWriter writer(out);
   const bool guarded = !key_hex.empty();
-  out.append(head->method).append(" ").append(path);
-  if (head->query) out.append("?").append(*head->query);
-  out.append(" HTTP/1.1\r\n");
+  writer.request_line(head->method, path, head->query);
   writer.field("Host", route->keep_host ? head->host : authority);
 
-  std::string_view connection_names;
-  std::string_view forwarded_for;
-  std::string_view via;
-  for (const HeaderField& field : head->fields.all()) {
-    if (same_name(field.name, "connection")) connection_names = field.value;
-  }
+  std::string forwarded_for;
+  std::string via;
   for (const HeaderField& field : head->fields.all()) {
     if (is_rebuilt(field.name)) {
-      if (same_name(field.name, "x-forwarded-for")) forwarded_for = field.value;
-      if (same_name(field.name, "via")) via = field.value;
+      if (same_name(field.name, "x-forwarded-for")) append_element(forwarded_for, field.value);
+      if (same_name(field.name, "via")) append_element(via, field.value);
       continue;
     }
-    if (is_hop_by_hop(field.name)) continue;
-    if (!connection_names.empty() && list_names(connection_names, field.name)) continue;
+    if (ends_at_this_hop(*head, field.name)) continue;
     if (guarded && is_key_field(*route, field.name)) continue;
     writer.field(field.name, field.value);
   }
 
-  if (!client_address.empty()) {
-    if (forwarded_for.empty()) {
-      writer.field("X-Forwarded-For", client_address);
-    } else {
-      out.append("X-Forwarded-For: ").append(forwarded_for).append(", ");
-      out.append(client_address).append("\r\n");
-    }
-  }
+  append_element(forwarded_for, client_address);
+  if (!forwarded_for.empty()) writer.field("X-Forwarded-For", forwarded_for);
   writer.field("X-Forwarded-Proto", "http");
   writer.field("X-Forwarded-Host", head->host);
-  if (via.empty()) {
-    writer.field("Via", "1.1 semel");
-  } else {
-    writer.field("Via", via, ", 1.1 semel");
-  }
+  append_element(via, head->minor_version == 0 ? "1.0 semel" : "1.1 semel");
+  writer.field("Via", via);
   writer.field("traceparent", trace_parent);
   if (guarded) {
     std::string quoted;

@@ -6,10 +6,20 @@
 #include "core/header_rules.h"
 
 namespace semel::proxy {
+namespace {
 
-void HeadWriter::request_line(std::string_view method, std::string_view target) {
-  SEMEL_CHECK(is_token(method) && target.find_first_of("\r\n ") == std::string_view::npos);
-  out_.append(method).append(" ").append(target).append(" HTTP/1.1\r\n");
+bool is_target_text(std::string_view text) {
+  return is_field_value(text) && text.find_first_of(" \t") == std::string_view::npos;
+}
+
+}  // namespace
+
+void HeadWriter::request_line(std::string_view method, std::string_view path,
+                              std::optional<std::string_view> query) {
+  SEMEL_CHECK(is_token(method) && is_target_text(path) && is_target_text(query.value_or("")));
+  out_.append(method).append(" ").append(path);
+  if (query) out_.append("?").append(*query);
+  out_.append(" HTTP/1.1\r\n");
 }
 
 void HeadWriter::status_line(std::uint16_t status, std::string_view reason) {
@@ -20,11 +30,9 @@ void HeadWriter::status_line(std::uint16_t status, std::string_view reason) {
   out_.append(reason.empty() ? reason_phrase(status) : reason).append("\r\n");
 }
 
-void HeadWriter::field(std::string_view name, std::string_view value) { field(name, value, {}); }
-
-void HeadWriter::field(std::string_view name, std::string_view value, std::string_view more) {
-  SEMEL_CHECK(is_token(name) && is_field_value(value) && is_field_value(more));
-  out_.append(name).append(": ").append(value).append(more).append("\r\n");
+void HeadWriter::field(std::string_view name, std::string_view value) {
+  SEMEL_CHECK(is_token(name) && is_field_value(value));
+  out_.append(name).append(": ").append(value).append("\r\n");
 }
 
 void HeadWriter::field(std::string_view name, std::uint64_t number) {

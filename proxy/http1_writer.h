@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,12 +16,12 @@ class HeadWriter {
  public:
   explicit HeadWriter(std::string& out) : out_(out) {}
 
-  void request_line(std::string_view method, std::string_view target);
+  /// @param query  After the `?`; absent: no `?`.
+  void request_line(std::string_view method, std::string_view path,
+                    std::optional<std::string_view> query);
   /// `HTTP/1.1 201 Created`; the standard reason where `reason` is empty.
   void status_line(std::uint16_t status, std::string_view reason = {});
   void field(std::string_view name, std::string_view value);
-  /// Two pieces joined, for a list that grows.
-  void field(std::string_view name, std::string_view value, std::string_view more);
   void field(std::string_view name, std::uint64_t number);
   /// The empty line.
   void end() { out_.append("\r\n"); }

@@ -4,13 +4,15 @@
 #include <array>
 
 #include "core/header_rules.h"
+#include "proxy/hop_fields.h"
 #include "proxy/http1_writer.h"
 
 namespace semel::proxy {
 namespace {
 
-/// How long a client may take nothing of an answer before it counts as gone.
+/// A client that takes less than this much of an answer in this time counts as gone.
 constexpr std::chrono::seconds kClientStallMax{30};
+constexpr std::size_t kStallBytes = 64 * 1024;
 
 bool has_no_store(std::string_view cache_control) { return list_names(cache_control, "no-store"); }
 
@@ -74,17 +76,22 @@ Task<> Reply::stored(const StoredResponse& response, const GuardWords& words) {
   pending_.clear();
   HeadWriter writer(pending_);
   writer.status_line(status_);
-  writer.field("Date", http_date());
+  bool dated = false;
   bool no_store = false;
   for (const HeaderField field : response.fields) {
+    if (same_name(field.name, "content-length")) continue;
     if (same_name(field.name, "cache-control")) {
       if (!has_no_store(field.value)) continue;
       no_store = true;
     }
+    dated |= same_name(field.name, "date");
     writer.field(field.name, field.value);
   }
+  if (!dated) writer.field("Date", http_date());
   if (!no_store) writer.field("Cache-Control", "no-store");
-  if (status_ != 204 && status_ != 304) writer.field("Content-Length", response.body.size());
+  // What HEAD was answered with had no body; its length is not the one that GET would have had.
+  const bool has_length = status_ != 204 && status_ != 304 && !(is_head_ && response.body.empty());
+  if (has_length) writer.field("Content-Length", response.body.size());
   write_words(words);
   write_connection();
   writer.end();
@@ -117,25 +124,23 @@ void Reply::begin(const ResponseHead& head, const GuardWords& words) {
   pending_.clear();
   HeadWriter writer(pending_);
   writer.status_line(status_, head.reason);
-  std::string_view connection_names;
-  for (const HeaderField& field : head.fields.all()) {
-    if (same_name(field.name, "connection")) connection_names = field.value;
-  }
   bool dated = false;
   for (const HeaderField& field : head.fields.all()) {
-    if (is_hop_by_hop(field.name)) continue;
+    if (ends_at_this_hop(head, field.name)) continue;
     if (same_name(field.name, "content-length")) {
       // Of an answer without a body it is a statement of the upstream's, not framing.
       if (bodiless && status_ != 204) writer.field(field.name, field.value);
       continue;
     }
     if (words.guarded && is_our_answer_field(field.name)) continue;
-    if (!connection_names.empty() && list_names(connection_names, field.name)) continue;
     dated |= same_name(field.name, "date");
     writer.field(field.name, field.value);
   }
   if (!dated) writer.field("Date", http_date());
-  if (way_ == Way::Length) writer.field("Content-Length", head.content_length);
+  if (way_ == Way::Length) {
+    writer.field("Content-Length", head.content_length);
+    if (head.content_length == 0) way_ = Way::None;
+  }
   if (way_ == Way::Chunked) writer.field("Transfer-Encoding", "chunked");
   write_words(words);
   write_connection();
@@ -143,7 +148,11 @@ void Reply::begin(const ResponseHead& head, const GuardWords& words) {
 }
 
 Task<> Reply::piece(std::string_view data, Hold hold) {
-  if (is_head_ || way_ == Way::None) data = {};
+  if (way_ == Way::None) {
+    // The head is all of the answer: it is the last byte itself.
+    if (hold == Hold::Nothing && !head_has_left_) co_await send({}, {});
+    co_return;
+  }
   if (way_ == Way::Chunked) {
     // The last chunk is what is held; all others may go.
     if (data.empty()) {
@@ -163,7 +172,7 @@ Task<> Reply::piece(std::string_view data, Hold hold) {
 }
 
 Task<> Reply::end(std::string_view last_piece) {
-  if (is_head_ || way_ == Way::None) last_piece = {};
+  if (way_ == Way::None) last_piece = {};
   std::string_view tail;
   if (way_ == Way::Chunked) {
     tail = kLastChunk;
@@ -194,8 +203,21 @@ Task<> Reply::send(std::string_view body, std::string_view tail) {
                                                      asio::buffer(body.data(), body.size()),
                                                      asio::buffer(tail.data(), tail.size())};
   client_.expires_at(Deadlines::Clock::now() + kClientStallMax);
-  const SendReply sent = co_await client_.write_all(buffers);
+  SendReply sent = client_.write_now(buffers);
   bytes_sent_ += sent.bytes;
+  std::size_t skip = sent.bytes;
+  for (const asio::const_buffer& buffer : buffers) {
+    asio::const_buffer rest = buffer + skip;
+    skip -= buffer.size() - rest.size();
+    while (sent.end == IoEnd::Done && rest.size() != 0) {
+      // A slow client is served for as long as it takes some of it.
+      const std::array<asio::const_buffer, 1> slice = {asio::buffer(rest, kStallBytes)};
+      client_.expires_at(Deadlines::Clock::now() + kClientStallMax);
+      sent = co_await client_.write_all(slice);
+      bytes_sent_ += sent.bytes;
+      rest += sent.bytes;
+    }
+  }
   head_has_left_ = true;
   pending_.clear();
   if (sent.end != IoEnd::Done) gone_ = true;

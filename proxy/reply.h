@@ -75,7 +75,12 @@ class Reply {
   [[nodiscard]] std::string_view problem_slug() const { return problem_slug_; }
 
  private:
-  enum class Way : std::uint8_t { None, Length, Chunked, UntilClose };
+  enum class Way : std::uint8_t {
+    None,  ///< No body follows: the head is all of it.
+    Length,
+    Chunked,
+    UntilClose,
+  };
   void write_words(const GuardWords& words);
   void write_connection();
   [[nodiscard]] Task<> send(std::string_view body, std::string_view tail);
