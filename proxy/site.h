@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "config/config.h"
 #include "core/route_table.h"
@@ -44,6 +45,7 @@ class BufferBudget {
   /// Not granted where the budget is used up: answer 503 `overloaded`.
   [[nodiscard]] Share take(std::size_t bytes) {
     Share share;
+    if (bytes > bytes_max_) return share;
     if (used_.fetch_add(bytes, std::memory_order_relaxed) + bytes > bytes_max_) {
       used_.fetch_sub(bytes, std::memory_order_relaxed);
       return share;

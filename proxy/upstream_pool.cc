@@ -48,10 +48,8 @@ bool UpstreamPool::reserve() {
 
 void UpstreamPool::sweep(Clock::time_point now) {
   for (auto& waiting : idle_) {
-    const auto kept = std::find_if(waiting.begin(), waiting.end(),
-                                   [&](const Idle& idle) { return now < idle.usable_until; });
-    open_ -= static_cast<std::size_t>(kept - waiting.begin());
-    waiting.erase(waiting.begin(), kept);
+    // Not in order: an upstream may have announced another time with each answer.
+    open_ -= std::erase_if(waiting, [&](const Idle& idle) { return now >= idle.usable_until; });
   }
 }
 
