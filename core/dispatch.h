@@ -55,7 +55,8 @@ enum class Event : std::uint8_t {
   Completed,          ///< It happened, and the answer is kept.
   CompletedBare,      ///< It happened, and the answer is not kept.
   Unknown,            ///< The outcome is unknown until an operator says otherwise.
-  Abandoned,          ///< Somebody held it, and the lease is over.
+  Abandoned,          ///< An IDEMPOTENT claim whose lease is over.
+  OwnerLost,          ///< An EFFECTFUL claim whose lease is over.
   StoreFailed,        ///< The store could not be asked: nothing was taken.
   ClaimUnknown,       ///< The store did not answer: the claim may have been taken.
   StoreBypassed,      ///< The store is down, and the route says `on_store_down: forward`.

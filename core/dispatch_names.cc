@@ -91,6 +91,8 @@ std::string_view name(Event event) {
       return "unknown";
     case Event::Abandoned:
       return "abandoned";
+    case Event::OwnerLost:
+      return "owner_lost";
     case Event::StoreFailed:
       return "store_failed";
     case Event::ClaimUnknown:

@@ -60,7 +60,7 @@ struct PatternSegment {
 struct RetryRules {
   int attempts = 3;  ///< In all, the first one included.
   std::chrono::milliseconds backoff{100};
-  int budget_percent = 20;  ///< Of the requests of the last ten seconds of this route.
+  int budget_percent = 20;  ///< How much of a retry each request of this route earns.
   bool on_connect = true;
   bool on_reset = true;
   std::vector<std::uint16_t> on_status{502, 503, 504};

@@ -68,6 +68,7 @@ Task<> Exchange::run() {
 /// Our own failure (memory, say). Before dispatch nothing happened, and a claim that may stand is
 /// given back; after it the outcome is unknown.
 Task<> Exchange::own_failure() {
+  dispatched_ = dispatched_ || (call_ && call_->may_have_sent());
   if (fence_.value != 0 && dispatched_ && asked_.policy == Policy::Effectful) {
     co_await settlement_->mark(IndeterminateReason::Internal, std::nullopt);
   } else if (settlement_) {

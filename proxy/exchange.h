@@ -71,6 +71,7 @@ class Exchange : public Recycled<Exchange> {
   [[nodiscard]] Task<Event> relay_or_refuse();
   [[nodiscard]] Task<Event> cut();
   [[nodiscard]] Event classify() const;
+  [[nodiscard]] bool is_retried(std::uint16_t status) const;
   [[nodiscard]] Event broken_off();
   Event complete();
   void drop_what_is_not_kept();
@@ -126,6 +127,7 @@ class Exchange : public Recycled<Exchange> {
   bool dispatched_ = false;  // A request byte may have left, in this attempt or an earlier one.
   int attempts_ = 0;
   Clock::time_point first_sent_{};
+  Clock::time_point stream_until_{};  // For the answer's last byte, once its head is here.
   Clock::duration upstream_time_{};
   std::string body_;            // Of the answer, as far as it is kept.
   std::size_t body_bytes_ = 0;  // Of the answer in all.

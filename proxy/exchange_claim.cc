@@ -137,8 +137,11 @@ Task<Event> Exchange::mark_abandoned() {
 
 Event Exchange::store_failed(Fault fault, StoreOperation operation) {
   worker_.metrics.store_errors[static_cast<std::size_t>(operation)].add();
-  if (route().on_store_down == OnStoreDown::Forward && asked_.policy == Policy::Idempotent) {
-    if (fault == Fault::StoreTimeout) settlement_->disown();
+  // Down is down; a claim that may have been taken, or a record that cannot be read, is neither
+  // down nor permission.
+  const bool down = fault != Fault::StoreTimeout && fault != Fault::RecordCorrupt;
+  if (down && route().on_store_down == OnStoreDown::Forward &&
+      asked_.policy == Policy::Idempotent) {
     bypassing_ = true;
     return Event::StoreBypassed;
   }
@@ -178,10 +181,7 @@ Event Exchange::take_reply(ClaimReply reply) {
     abandoned_ = Attempt{key_.key, abandoned->token, abandoned->fence};
     // The stricter of the record's own policy and today's governs: an EFFECTFUL claim is not
     // superseded by a route that has become IDEMPOTENT.
-    if (abandoned->policy == Policy::Effectful && asked_.policy == Policy::Idempotent) {
-      return Event::Unknown;
-    }
-    return Event::Abandoned;
+    return abandoned->policy == Policy::Effectful ? Event::OwnerLost : Event::Abandoned;
   }
   if (std::holds_alternative<CallerDiffers>(reply)) {
     reference_.reset();
@@ -200,7 +200,7 @@ Task<Event> Exchange::await_holder() {
   poll_ = std::min(poll_ * 2, kLongestPoll);
   co_await timer.async_wait(kNoThrow);
   worker_.metrics.wait_duration.observe(Clock::now() - now);
-  co_return Clock::now() >= until ? Event::WaitOver : Event::RetryReady;
+  co_return Clock::now() >= until || worker_.is_ending() ? Event::WaitOver : Event::RetryReady;
 }
 
 }  // namespace semel::proxy

@@ -14,7 +14,10 @@ namespace {
 constexpr std::size_t kWholeMax = 64 * 1024;
 using Clock = std::chrono::steady_clock;
 
+/// An answer that may never end. One without a body is whole already.
 bool is_event_stream(const ResponseHead& head) {
+  if (head.framing == Framing::None) return false;
+  if (head.framing == Framing::Length && head.content_length == 0) return false;
   for (const HeaderField& field : head.fields.all()) {
     if (same_name(field.name, "content-type")) return field.value.starts_with("text/event-stream");
   }
@@ -30,6 +33,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 
 Task<Event> Exchange::forward() {
   if (call_) co_await call_->finish();
+  upstream_end_.reset();
   UpstreamSite& site = worker_.upstream(route().upstream);
   call_.emplace(site, worker_.spawn);
   if (attempts_++ == 0) worker_.retry_budget(worker_.index_of(&route())).earn();
@@ -90,14 +94,15 @@ Task<Event> Exchange::forward() {
 
 Task<Event> Exchange::backoff() {
   const RetryRules& rules = route().retry;
-  const bool allowed = call_->has_head()                         ? true
-                       : upstream_end_ == UpstreamEnd::NeverSent ? rules.on_connect
-                                                                 : rules.on_reset;
+  const bool allowed = upstream_end_ == UpstreamEnd::NeverSent ? rules.on_connect
+                       : upstream_end_ == UpstreamEnd::Unanswered
+                           ? rules.on_reset
+                           : is_retried(call_->head().status);
   const bool replayable = asked_.stream == nullptr || !asked_.stream->was_started();
   const bool too_late = call_->failure() == CallFailure::TooLate ||
                         (dispatched_ && Clock::now() >= first_sent_ + route().timeout);
   if (!allowed || !replayable || too_late || attempts_ >= rules.attempts || reply_.is_gone() ||
-      !worker_.retry_budget(worker_.index_of(&route())).spend()) {
+      worker_.is_ending() || !worker_.retry_budget(worker_.index_of(&route())).spend()) {
     co_return Event::RetriesSpent;
   }
   // Exponential, with full jitter: clients that failed together do not come back together.
@@ -115,10 +120,10 @@ Task<Event> Exchange::backoff() {
 }
 
 Task<Event> Exchange::collect() {
-  const auto until = Clock::now() + route().stream_timeout;
+  stream_until_ = Clock::now() + route().stream_timeout;
   if (is_event_stream(call_->head())) co_return Event::Flowing;
   for (;;) {
-    const UpstreamCall::Piece piece = co_await call_->piece(until);
+    const UpstreamCall::Piece piece = co_await call_->piece(stream_until_);
     body_.append(piece.data);
     if (piece.end == UpstreamCall::Piece::End::Broken) co_return broken_off();
     if (piece.end == UpstreamCall::Piece::End::Last) co_return complete();
@@ -139,16 +144,17 @@ Event Exchange::complete() {
   return classify();
 }
 
+bool Exchange::is_retried(std::uint16_t status) const {
+  const auto& retried = route().retry.on_status;
+  return std::find(retried.begin(), retried.end(), status) != retried.end();
+}
+
 Event Exchange::classify() const {
   const std::uint16_t status = call_->head().status;
   const RecordRules& rules = route().record;
   if (rules.release_on.test(status)) return Event::AnsweredRefusal;
   if (rules.indeterminate_on.test(status)) return Event::AnsweredFailure;
-  const auto& retried = route().retry.on_status;
-  if (asked_.policy == Policy::Idempotent &&
-      std::find(retried.begin(), retried.end(), status) != retried.end()) {
-    return Event::AnsweredFailure;
-  }
+  if (asked_.policy == Policy::Idempotent && is_retried(status)) return Event::AnsweredFailure;
   return Event::Answered;
 }
 
@@ -183,11 +189,10 @@ Task<Event> Exchange::relay_live() {
   reply_.begin(call_->head(), said);
   co_await reply_.piece(body_, Reply::Hold::LastByte);
   kept_share_ = worker_.site.buffered.take(route().record.body_bytes_max);
-  auto until = Clock::now() + route().stream_timeout;
   Clock::duration stalled{};
   for (;;) {
     drop_what_is_not_kept();
-    const UpstreamCall::Piece piece = co_await call_->piece(until);
+    const UpstreamCall::Piece piece = co_await call_->piece(stream_until_);
     if (piece.end == UpstreamCall::Piece::End::Broken) co_return broken_off();
     if (!body_dropped_) body_.append(piece.data);
 
@@ -197,7 +202,7 @@ Task<Event> Exchange::relay_live() {
     co_await reply_.piece(piece.data, Reply::Hold::LastByte);
     const auto waited = Clock::now() - handed;
     stalled += waited;
-    until += waited;
+    stream_until_ += waited;
     if (stalled > route().settle) reply_.cut();
     if (piece.end == UpstreamCall::Piece::End::Last) co_return complete();
   }
@@ -302,7 +307,7 @@ Task<Event> Exchange::cut() {
     landing.reference = reference_;
     lead_.land(std::move(landing));
   }
-  if (asked_.policy == Policy::Effectful) outcome_ = Outcome::Indeterminate;
+  outcome_ = asked_.policy == Policy::Effectful ? Outcome::Indeterminate : Outcome::Failed;
   reply_.cut();
   co_return Event::Sent;
 }

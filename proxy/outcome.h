@@ -17,7 +17,7 @@ enum class Outcome : std::uint8_t {
   Refused,        ///< Any other refusal of our own.
   Bypassed,       ///< The tool was asked without a claim (`on_store_down: forward`).
   Passed,         ///< An unguarded route: relayed.
-  Failed,         ///< An unguarded route: the upstream gave no usable answer.
+  Failed,         ///< The upstream gave no usable answer, and nothing effectful was asked.
 };
 inline constexpr std::size_t kOutcomeCount = static_cast<std::size_t>(Outcome::Failed) + 1;
 

@@ -124,8 +124,10 @@ Task<bool> UpstreamCall::send_on(std::unique_ptr<Connection> connection,
 
   const std::array<asio::const_buffer, 2> buffers = {asio::buffer(request_head_),
                                                      asio::buffer(body.data(), body.size())};
+  may_have_sent_ = true;
   const SendReply sent = connection_->write_now(buffers);
   if (sent.bytes == 0 && sent.end != IoEnd::Done) {
+    may_have_sent_ = false;
     drop_connection();
     co_return false;
   }

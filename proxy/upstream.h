@@ -97,6 +97,8 @@ class UpstreamCall {
   /// else came, else it is closed. Waits for a request body that is still being sent.
   [[nodiscard]] Task<> finish();
 
+  /// False: proof that no byte of the request has left on this call.
+  [[nodiscard]] bool may_have_sent() const { return may_have_sent_; }
   [[nodiscard]] CallFailure failure() const { return failure_; }
   /// How reading the client's streaming body ended, when that ended the call.
   [[nodiscard]] RequestBody::End request_body_end() const { return request_body_end_; }
@@ -122,6 +124,7 @@ class UpstreamCall {
   std::string request_head_;
   Buffer in_;
   ResponseHead head_;
+  bool may_have_sent_ = false;
   bool has_head_ = false;
   bool complete_ = false;
   bool saw_close_ = false;

@@ -109,7 +109,10 @@ TEST(DispatchLaw, AnUnknownOutcomeIsNeverForwarded) {
 
 TEST(DispatchLaw, OnlyIdempotentClaimsAreSuperseded) {
   EXPECT_EQ(next(Policy::Idempotent, Stage::Claiming, Event::Abandoned)->act, Act::Supersede);
-  EXPECT_EQ(next(Policy::Effectful, Stage::Claiming, Event::Abandoned)->act, Act::MarkAbandoned);
+  EXPECT_FALSE(next(Policy::Effectful, Stage::Claiming, Event::Abandoned));
+  for (const Policy policy : kKeyed) {
+    EXPECT_EQ(next(policy, Stage::Claiming, Event::OwnerLost)->act, Act::MarkAbandoned);
+  }
   EXPECT_FALSE(acts_after(Policy::Effectful, Stage::Routed).contains(Act::Supersede));
 }
 
