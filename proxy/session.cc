@@ -77,6 +77,8 @@ Task<IoEnd> Session::read_first_bytes() {
 Task<bool> Session::read_head() {
   if (in_.is_empty() && co_await read_first_bytes() != IoEnd::Done) co_return false;
   const auto until = Clock::now() + worker_.site.config.limits.header_timeout;
+  // A refusal is logged with the method. The one before may point to a block that was given back.
+  head_.method = {};
   std::size_t scanned = 0;
   for (;;) {
     const GateAnswer said = read_request_head(in_.text(), scanned, worker_.site.gate_rules, head_);

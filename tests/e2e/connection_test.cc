@@ -99,6 +99,24 @@ TEST(Connections, AClientThatLeavesADownloadEndsItAtTheToolToo) {
   EXPECT_TRUE(eventually([&] { return gateway.upstream.open_connections() == 0; }));
 }
 
+TEST(Connections, AHeadThatNeverEndsIsRefusedAsItsOwnAndNotAsTheOneBefore) {
+  GatewayOptions options;
+  options.more = "limits: {header_timeout: 500ms}\n";
+  Gateway gateway(options);
+  const std::string large =
+      R"({"flight":"BA117","seats":2,"name":")" + std::string(400'000, 'x') + "\"}";
+  HttpClient client(gateway.semel.port());
+  EXPECT_EQ(client.exchange(Gateway::tool_request("/tools/book", large)).status, 200);
+  // A connection that was quiet for a second holds no memory of the request before.
+  std::this_thread::sleep_for(milliseconds{1'300});
+  client.send("GE");
+  expect_problem(client.read(), "request-timeout");
+  EXPECT_EQ(gateway.book().status, 200) << "the others go on";
+  for (const Json& line : gateway.semel.access_log(3)) {
+    if (line["problem"].text() == "request-timeout") EXPECT_EQ(line["method"].text(), "");
+  }
+}
+
 TEST(Connections, AToolThatEndsEachConnectionAfterItsAnswerIsServedAllTheSame) {
   struct Row {
     const char* name;
