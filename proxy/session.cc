@@ -46,9 +46,21 @@ Session::~Session() {
 Task<> Session::run() {
   while (co_await read_head()) {
     if (co_await answer() == Then::Close) break;
-    share_ = {};
+    give_back_room();
     is_first_ = false;
   }
+}
+
+/// What a large body took is not kept for the small requests that may follow on this connection.
+void Session::give_back_room() {
+  if (in_.text().size() > Buffer::kBlock) return;  // Requests that wait in it: the share is held.
+  if (in_.capacity() > Buffer::kBlock) {
+    const std::string next(in_.text());
+    in_.consume(next.size());
+    worker_.buffers.take_back(in_);
+    put_back(next);
+  }
+  share_ = {};
 }
 
 Task<IoEnd> Session::read_first_bytes() {

@@ -31,6 +31,7 @@ class Session {
 
   [[nodiscard]] Task<bool> read_head();
   [[nodiscard]] Task<IoEnd> read_first_bytes();
+  void give_back_room();
   [[nodiscard]] Task<Then> answer();
   [[nodiscard]] Task<> exchange(const NormalPath& path, const RouteMatch& match, Policy policy,
                                 Reply& reply);

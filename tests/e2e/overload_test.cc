@@ -72,5 +72,31 @@ TEST(Overload, BodiesThatWouldFillTheMemoryAreRefusedBeforeAnyClaim) {
   EXPECT_EQ(gateway.book().status, 200) << "there is room again";
 }
 
+TEST(Overload, TheRoomOfALargeBodyIsNotKeptForTheSmallCallsBehindIt) {
+  constexpr int kClients = 40;
+  GatewayOptions options;
+  options.more = "workers: 1\nlimits: {buffered_bytes: 2MiB}\n";
+  Gateway gateway(options);
+  const std::string large =
+      R"({"flight":"BA117","seats":2,"name":")" + std::string(1'000'000, 'x') + "\"}";
+  const auto of_run = [](int number, std::string body) {
+    return Gateway::tool_request("/tools/book", std::move(body),
+                                 {{"X-Run-Id", std::to_string(number)}});
+  };
+  const std::size_t before = gateway.semel.resident_bytes();
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  for (int i = 0; i < kClients; ++i) {
+    clients.push_back(std::make_unique<HttpClient>(gateway.semel.port()));
+    ASSERT_EQ(clients.back()->exchange(of_run(i, large)).status, 200);
+  }
+  gateway.upstream.script(answers_when_let_go());
+  for (int i = 0; i < kClients; ++i)
+    clients[static_cast<std::size_t>(i)]->send(of_run(i, kBooking));
+  ASSERT_TRUE(gateway.upstream.sees_requests(2 * kClients));
+  EXPECT_LT(gateway.semel.resident_bytes(), before + (std::size_t{16} << 20));
+  gateway.upstream.let_go();
+  for (const auto& client : clients) EXPECT_EQ(client->read().status, 200);
+}
+
 }  // namespace
 }  // namespace semel::testing
