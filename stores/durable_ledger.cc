@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <unordered_set>
 #include <utility>
 
 #include "core/check.h"
@@ -86,7 +85,7 @@ Result<void> DurableLedger::commit(const Now& now) {
   }
   for (const auto& change : records_.changes()) {
     const Record* record = records_.peek(change.key);
-    if (record && record->response) remember_body(change.key, *record);
+    if (record && !record->answer.empty()) remember_body(change.key, *record);
   }
   records_.commit();
   return {};
@@ -94,10 +93,9 @@ Result<void> DurableLedger::commit(const Now& now) {
 
 Result<void> DurableLedger::write_transaction(const Now& now) {
   if (const auto begun = log_.begin(); !begun) return begun;
-  std::unordered_set<IdempotencyKey, KeyHash> written;
+  const std::uint64_t row_before = log_.last_row();
   for (const auto& change : records_.changes()) {
-    if (!written.insert(change.key).second) continue;
-    if (const auto done = write_change(change); !done) return done;
+    if (const auto done = write_change(change, row_before); !done) return done;
   }
   const std::size_t reclaimed = std::min(reclaim_, dead_rows_.size());
   for (std::size_t i = 0; i < reclaimed; ++i) {
@@ -112,11 +110,14 @@ Result<void> DurableLedger::write_transaction(const Now& now) {
   return {};
 }
 
-Result<void> DurableLedger::write_change(const Ledger::Change& change) {
+Result<void> DurableLedger::write_change(const Ledger::Change& change,
+                                         std::uint64_t last_row_before) {
   const std::uint64_t row_before = change.before ? change.before->row : 0;
   const Record* record = records_.peek(change.key);
   if (!record && row_before == 0) return {};  // Came and went within this group.
   if (row_before != 0) dead_rows_.push_back(row_before);
+  // Erased and claimed anew within this group: both changes lead to the record that stands there.
+  if (record && record->row > last_row_before) return {};
   if (!record) {
     const auto row = log_.append(change.key, encode_erased(change.key), std::nullopt);
     if (!row) return row.error();
@@ -126,8 +127,8 @@ Result<void> DurableLedger::write_change(const Ledger::Change& change) {
   std::optional<std::string> response;
   if (record->state == Record::State::Completed) {
     // A completed record is written once, by the step that completed it, while its answer is here.
-    SEMEL_CHECK(record->response);
-    response = encode_response(*record->response);
+    SEMEL_CHECK(!record->answer.empty());
+    response = encode_response(record->answer.view());
   }
   const auto row = log_.append(change.key, encode_record(change.key, *record), response);
   if (!row) return row.error();
@@ -167,13 +168,13 @@ Result<StoredResponsePtr> DurableLedger::read_body(const IdempotencyKey& key) {
     records_.mark_corrupt(key);
     return response.error();
   }
-  records_.warm(key, *response);
+  records_.warm(key, KeptAnswer(*response));
   remember_body(key, *records_.peek(key));
   return response;
 }
 
 void DurableLedger::remember_body(const IdempotencyKey& key, const Record& record) {
-  const std::size_t bytes = stored_bytes(*record.response) + kWarmOverhead;
+  const std::size_t bytes = record.answer.bytes() + kWarmOverhead;
   warm_.push_back({key, record.row, bytes});
   warm_bytes_ += bytes;
   while (warm_bytes_ > kWarmBytesMax) {
@@ -181,7 +182,7 @@ void DurableLedger::remember_body(const IdempotencyKey& key, const Record& recor
     warm_.pop_front();
     warm_bytes_ -= oldest.bytes;
     const Record* standing = records_.peek(oldest.key);
-    if (standing && standing->row == oldest.row) records_.warm(oldest.key, nullptr);
+    if (standing && standing->row == oldest.row) records_.warm(oldest.key, KeptAnswer());
   }
 }
 

@@ -56,7 +56,8 @@ class DurableLedger {
 
   void read_rows(const std::string& path);
   [[nodiscard]] Result<void> write_transaction(const Now& now);
-  [[nodiscard]] Result<void> write_change(const Ledger::Change& change);
+  [[nodiscard]] Result<void> write_change(const Ledger::Change& change,
+                                          std::uint64_t last_row_before);
   [[nodiscard]] Result<StoredResponsePtr> read_body(const IdempotencyKey& key);
   void remember_body(const IdempotencyKey& key, const Record& record);
   [[nodiscard]] Fault note_fault(Fault fault);

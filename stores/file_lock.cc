@@ -24,7 +24,7 @@ FileLock::FileLock(const std::string& path) {
     ::close(descriptor_);
     throw StoreError(path +
                      " is in use by another process: a store file has one process; stop it, "
-                     "or ask it through its admin listener");
+                     "or give this one a file of its own");
   }
 }
 

@@ -3,13 +3,17 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <queue>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/result.h"
+#include "stores/claim_terms.h"
+#include "stores/due_queue.h"
+#include "stores/fence_order.h"
+#include "stores/ledger_entry.h"
 #include "stores/record.h"
+#include "stores/slab.h"
+#include "stores/slot_index.h"
 #include "stores/store.h"
 
 namespace semel {
@@ -27,14 +31,14 @@ class Ledger {
   };
   /// Whether changes are noted so that they can be written down and undone.
   enum class Journal : std::uint8_t { Off, On };
-  /// One changed key and what stood there before. Absent: nothing did.
+  /// One changed key and what stood there at the last commit, but for its answer. Absent: nothing
+  /// did, or what did is in an earlier change of the same key.
   struct Change {
     IdempotencyKey key;
     std::optional<Record> before;
   };
 
-  explicit Ledger(Limits limits, Journal journal = Journal::Off)
-      : limits_(limits), journal_(journal) {}
+  explicit Ledger(Limits limits, Journal journal = Journal::Off);
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
@@ -72,7 +76,8 @@ class Ledger {
   void settle_lost_claims(const Now& now);
   /// What follows no transition: where the file holds the record, and whether its payload is warm.
   void place(const IdempotencyKey& key, std::uint64_t row);
-  void warm(const IdempotencyKey& key, StoredResponsePtr response);
+  /// @param answer  Empty: it is in the file only.
+  void warm(const IdempotencyKey& key, KeptAnswer answer);
   void mark_corrupt(const IdempotencyKey& key);
 
   [[nodiscard]] Fence last_fence() const { return fence_; }
@@ -80,56 +85,51 @@ class Ledger {
 
   /// Since the last commit() or rollback(), oldest first; empty without a journal.
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
-  void commit() { changes_.clear(); }
+  void commit();
   /// Everything is as at the last commit(), but for the fence, which never falls.
   void rollback();
 
  private:
-  using Entry = std::pair<const IdempotencyKey, Record>;
-  struct Due {
-    StoreTime at;
-    IdempotencyKey key;
-    bool operator>(const Due& other) const { return at > other.at; }
-  };
-  struct ReferenceHash {
-    std::size_t operator()(const Reference& reference) const noexcept {
-      std::size_t hash;
-      std::memcpy(&hash, reference.bytes.data(), sizeof hash);
-      return hash;
-    }
-  };
-
-  [[nodiscard]] Entry* lookup(const IdempotencyKey& key);
-  [[nodiscard]] Entry* lookup(const Reference& reference);
-  [[nodiscard]] Result<ClaimReply> grant(const ClaimRequest& request, Entry* before,
-                                         const Now& now);
+  [[nodiscard]] Slot lookup(const IdempotencyKey& key) const;
+  [[nodiscard]] Slot lookup(const Reference& reference) const;
+  /// @param before  What stands under the key; kNoSlot: nothing.
+  [[nodiscard]] Result<ClaimReply> grant(const ClaimRequest& request, Slot before, const Now& now);
   [[nodiscard]] bool make_room(const Now& now);
-  Record& begin_change(Entry& entry);
-  void end_change(Entry& entry);
-  void transition(Entry& entry, Record::State state, const Now& now);
-  void complete(Entry& entry, StoredResponsePtr response, const Now& now);
-  void mark(Entry& entry, IndeterminateReason reason, std::optional<std::uint16_t> upstream_status,
+  [[nodiscard]] Result<std::optional<RecordView>> shown(Slot slot, const Now& now) const;
+  [[nodiscard]] Slot add(const IdempotencyKey& key);
+  [[nodiscard]] Slot add_unnoted(const IdempotencyKey& key);
+  void drop(Slot slot);
+  Record& begin_change(Slot slot);
+  void end_change(Slot slot) { index_state(slot); }
+  void transition(Slot slot, Record::State state, const Now& now);
+  void complete(Slot slot, const StoredResponsePtr& response, const Now& now);
+  void keep(Slot slot, KeptAnswer answer);
+  void mark(Slot slot, IndeterminateReason reason, std::optional<std::uint16_t> upstream_status,
             const Now& now);
-  void erase(Entry& entry);
-  void note(const Entry& entry);
-  void index(Entry& entry);
-  void unindex(const Entry& entry);
+  void erase(Slot slot);
+  void note(Slot slot);
+  void index(Slot slot);
+  void unindex(Slot slot);
+  void index_state(Slot slot);
+  void unindex_state(Slot slot);
 
   Limits limits_;
   Journal journal_;
   Fence fence_;
   std::size_t bytes_ = 0;
   std::uint64_t contradicted_ = 0;
-  std::unordered_map<IdempotencyKey, Record, KeyHash> records_;
-  std::unordered_map<Reference, Entry*, ReferenceHash> by_reference_;
-  std::map<std::uint64_t, Entry*> by_fence_;       ///< The order of list().
-  std::map<std::uint64_t, Entry*> indeterminate_;  ///< The part of by_fence_ that is unknown.
-  /// When sweep() should look again; a record that has moved on since leaves a stale entry.
-  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  TermsPool terms_;
+  Slab<LedgerEntry> entries_;
+  const std::uint64_t seed_;  ///< Of the hashes: nobody outside can choose keys that collide.
+  SlotIndex by_key_;
+  SlotIndex by_reference_;
+  FenceOrder by_fence_;                          ///< The order of list().
+  std::map<std::uint64_t, Slot> indeterminate_;  ///< The part of by_fence_ that is unknown.
+  DueQueue due_{entries_};
   std::vector<Change> changes_;
 };
 
-/// A record as people see it, without its token. `response` stays null where it is in a file only.
+/// A record as people see it, without its token and without its response.
 [[nodiscard]] RecordView view_of(const IdempotencyKey& key, const Record& record, const Now& now);
 
 }  // namespace semel

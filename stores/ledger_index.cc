@@ -1,6 +1,8 @@
 // How the ledger holds its records: the indices, the journal that undoes, and reading without
 // change. Nothing here decides; the law is in ledger.cc.
 #include <algorithm>
+#include <cstring>
+#include <random>
 #include <utility>
 
 #include "core/check.h"
@@ -9,13 +11,17 @@
 namespace semel {
 namespace {
 
-/// When sweep() has something to do with this record.
-std::optional<StoreTime> due_at(const Record& record) {
-  if (record.state == Record::State::InFlight) {
-    if (record.policy == Policy::Effectful) return record.lease_end;
-    return std::nullopt;
-  }
-  return record.expires_at();
+std::uint64_t drawn_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+/// Keys and references are spread already, but people may choose what a key is the digest of.
+template <class Id>
+std::uint32_t hash_of(const Id& id, std::uint64_t seed) {
+  std::uint64_t prefix;
+  std::memcpy(&prefix, id.bytes.data(), sizeof prefix);
+  return static_cast<std::uint32_t>(((prefix ^ seed) * 0x9E3779B97F4A7C15u) >> 32);
 }
 
 bool visible(const Record& record, const Now& now) {
@@ -56,13 +62,12 @@ RecordView view_of(const IdempotencyKey& key, const Record& record, const Now& n
   view.key = key;
   view.reference = record.reference;
   view.state = view_state(record.state);
-  view.policy = record.policy;
+  view.policy = record.policy();
   view.fence = record.fence;
-  view.tenant = record.tenant;
-  view.route = record.route;
+  view.tenant = record.terms->tenant;
+  view.route = record.terms->route;
   view.created = record.created;
   view.changed = record.changed;
-  view.response = record.response;
   if (record.state == Record::State::Indeterminate) {
     view.reason = record.reason;
     view.upstream_status = record.upstream_status;
@@ -76,46 +81,61 @@ RecordView view_of(const IdempotencyKey& key, const Record& record, const Now& n
   return view;
 }
 
+Ledger::Ledger(Limits limits, Journal journal)
+    : limits_(limits), journal_(journal), seed_(drawn_seed()) {}
+
 Result<std::optional<RecordView>> Ledger::find(const IdempotencyKey& key, const Now& now) {
-  const Entry* entry = lookup(key);
-  if (entry && entry->second.state == Record::State::Corrupt) return Fault::RecordCorrupt;
-  if (!entry || !visible(entry->second, now)) return std::optional<RecordView>();
-  return std::optional<RecordView>(view_of(key, entry->second, now));
+  return shown(lookup(key), now);
 }
 
 Result<std::optional<RecordView>> Ledger::find(const Reference& reference, const Now& now) {
-  const Entry* entry = lookup(reference);
-  if (!entry || !visible(entry->second, now)) return std::optional<RecordView>();
-  return std::optional<RecordView>(view_of(entry->first, entry->second, now));
+  return shown(lookup(reference), now);
+}
+
+Result<std::optional<RecordView>> Ledger::shown(Slot slot, const Now& now) const {
+  if (slot == kNoSlot) return std::optional<RecordView>();
+  const IdempotencyKey& key = entries_[slot].key;
+  const Record& record = entries_[slot].record;
+  if (record.state == Record::State::Corrupt) return Fault::RecordCorrupt;
+  if (!visible(record, now)) return std::optional<RecordView>();
+  RecordView view = view_of(key, record, now);
+  view.response = record.answer.unpack();
+  return std::optional(std::move(view));
 }
 
 RecordPage Ledger::list(const ListFilter& filter, const Now& now) const {
-  const bool unknown_only = filter.state == RecordView::State::Indeterminate;
-  const auto& order = unknown_only ? indeterminate_ : by_fence_;
   const std::size_t limit = std::clamp<std::size_t>(filter.limit, 1, 1000);
   RecordPage page;
-  for (auto at = order.upper_bound(parse_cursor(filter.after)); at != order.end(); ++at) {
-    const auto& [key, record] = *at->second;
-    if (!visible(record, now)) continue;
-    if (filter.state && view_state(record.state) != *filter.state) continue;
-    if (filter.tenant && (record.forgotten || record.tenant != *filter.tenant)) continue;
+  const auto show = [&](Slot slot) {
+    const LedgerEntry& entry = entries_[slot];
+    const Record& record = entry.record;
+    if (!visible(record, now)) return true;
+    if (filter.state && view_state(record.state) != *filter.state) return true;
+    if (filter.tenant && (record.forgotten || record.terms->tenant != *filter.tenant)) return true;
     if (page.records.size() == limit) {
       page.next = std::to_string(page.records.back().fence.value);
-      break;
+      return false;
     }
-    page.records.push_back(view_of(key, record, now));
-    page.records.back().response.reset();
+    page.records.push_back(view_of(entry.key, record, now));
+    return true;
+  };
+  const Fence after{parse_cursor(filter.after)};
+  if (filter.state == RecordView::State::Indeterminate) {
+    auto at = indeterminate_.upper_bound(after.value);
+    while (at != indeterminate_.end() && show(at->second)) ++at;
+  } else {
+    by_fence_.visit_after(after, show);
   }
   return page;
 }
 
 void Ledger::describe(StoreHealth& health) const {
-  health.records = records_.size();
+  health.records = entries_.size();
   health.indeterminate = indeterminate_.size();
   health.last_fence = fence_;
   health.resolutions_contradicted = contradicted_;
-  for (const auto& [fence, entry] : indeterminate_) {
-    const auto changed = entry->second.changed;
+  for (const auto& [fence, slot] : indeterminate_) {
+    const auto changed = entries_[slot].record.changed;
     if (!health.oldest_indeterminate || changed < *health.oldest_indeterminate) {
       health.oldest_indeterminate = changed;
     }
@@ -123,33 +143,42 @@ void Ledger::describe(StoreHealth& health) const {
 }
 
 const Record* Ledger::peek(const IdempotencyKey& key) const {
-  const auto at = records_.find(key);
-  return at == records_.end() ? nullptr : &at->second;
+  const Slot slot = lookup(key);
+  return slot == kNoSlot ? nullptr : &entries_[slot].record;
 }
 
 void Ledger::load(const IdempotencyKey& key, Record record) {
   unload(key);
   raise_fence(record.fence);
-  index(*records_.emplace(key, std::move(record)).first);
+  if (record.terms) record.terms = terms_.share(std::move(record.terms));
+  const Slot slot = add_unnoted(key);
+  entries_[slot].record = std::move(record);
+  index(slot);
 }
 
 void Ledger::unload(const IdempotencyKey& key) {
-  if (Entry* entry = lookup(key)) {
-    unindex(*entry);
-    records_.erase(key);
-  }
+  const Slot slot = lookup(key);
+  if (slot == kNoSlot) return;
+  unindex(slot);
+  drop(slot);
 }
 
 void Ledger::place(const IdempotencyKey& key, std::uint64_t row) {
-  if (Entry* entry = lookup(key)) entry->second.row = row;
+  const Slot slot = lookup(key);
+  if (slot != kNoSlot) entries_[slot].record.row = row;
 }
 
-void Ledger::warm(const IdempotencyKey& key, StoredResponsePtr response) {
-  Entry* entry = lookup(key);
-  if (!entry || entry->second.state != Record::State::Completed) return;
-  if (entry->second.response) bytes_ -= stored_bytes(*entry->second.response);
-  entry->second.response = std::move(response);
-  if (entry->second.response) bytes_ += stored_bytes(*entry->second.response);
+void Ledger::warm(const IdempotencyKey& key, KeptAnswer answer) {
+  const Slot slot = lookup(key);
+  if (slot == kNoSlot || entries_[slot].record.state != Record::State::Completed) return;
+  keep(slot, std::move(answer));
+}
+
+void Ledger::keep(Slot slot, KeptAnswer answer) {
+  Record& record = entries_[slot].record;
+  bytes_ += answer.bytes();
+  bytes_ -= record.answer.bytes();
+  record.answer = std::move(answer);
 }
 
 void Ledger::mark_corrupt(const IdempotencyKey& key) {
@@ -157,6 +186,14 @@ void Ledger::mark_corrupt(const IdempotencyKey& key) {
   if (const Record* before = peek(key)) record.row = before->row;
   record.state = Record::State::Corrupt;
   load(key, std::move(record));
+}
+
+void Ledger::commit() {
+  for (const Change& change : changes_) {
+    const Slot slot = lookup(change.key);
+    if (slot != kNoSlot) entries_[slot].noted = false;
+  }
+  changes_.clear();
 }
 
 void Ledger::rollback() {
@@ -167,78 +204,111 @@ void Ledger::rollback() {
   }
 }
 
-Ledger::Entry* Ledger::lookup(const IdempotencyKey& key) {
-  const auto at = records_.find(key);
-  return at == records_.end() ? nullptr : &*at;
+Slot Ledger::lookup(const IdempotencyKey& key) const {
+  return by_key_.find(hash_of(key, seed_), [&](Slot slot) { return entries_[slot].key == key; });
 }
 
-Ledger::Entry* Ledger::lookup(const Reference& reference) {
-  const auto at = by_reference_.find(reference);
-  return at == by_reference_.end() ? nullptr : at->second;
+Slot Ledger::lookup(const Reference& reference) const {
+  return by_reference_.find(hash_of(reference, seed_), [&](Slot slot) {
+    return entries_[slot].record.reference == reference;
+  });
 }
 
-void Ledger::transition(Entry& entry, Record::State state, const Now& now) {
-  Record& record = begin_change(entry);
+Slot Ledger::add(const IdempotencyKey& key) {
+  const Slot slot = add_unnoted(key);
+  if (journal_ == Journal::On) {
+    entries_[slot].noted = true;
+    changes_.push_back({key, std::nullopt});
+  }
+  return slot;
+}
+
+Slot Ledger::add_unnoted(const IdempotencyKey& key) {
+  const Slot slot = entries_.take();
+  entries_[slot].key = key;
+  by_key_.insert(hash_of(key, seed_), slot);
+  return slot;
+}
+
+void Ledger::drop(Slot slot) {
+  by_key_.erase(hash_of(entries_[slot].key, seed_), slot);
+  entries_.give_back(slot);
+}
+
+void Ledger::transition(Slot slot, Record::State state, const Now& now) {
+  Record& record = begin_change(slot);
   record.state = state;
   record.changed_at = now.time;
   record.changed = now.wall;
-  record.response.reset();
-  end_change(entry);
+  record.answer = KeptAnswer();
+  end_change(slot);
 }
 
-void Ledger::complete(Entry& entry, StoredResponsePtr response, const Now& now) {
-  transition(entry, Record::State::Completed, now);
-  warm(entry.first, std::move(response));
+void Ledger::complete(Slot slot, const StoredResponsePtr& response, const Now& now) {
+  transition(slot, Record::State::Completed, now);
+  keep(slot, KeptAnswer(response));
 }
 
-void Ledger::mark(Entry& entry, IndeterminateReason reason,
+void Ledger::mark(Slot slot, IndeterminateReason reason,
                   std::optional<std::uint16_t> upstream_status, const Now& now) {
-  transition(entry, Record::State::Indeterminate, now);
-  Record& record = entry.second;
+  transition(slot, Record::State::Indeterminate, now);
+  Record& record = entries_[slot].record;
   record.reason = reason;
   record.upstream_status = upstream_status;
   if (reason_ends_attempt(reason)) record.lease_end = std::min(record.lease_end, now.time);
 }
 
-Record& Ledger::begin_change(Entry& entry) {
-  note(entry);
-  unindex(entry);
-  return entry.second;
+Record& Ledger::begin_change(Slot slot) {
+  note(slot);
+  unindex_state(slot);
+  return entries_[slot].record;
 }
 
-void Ledger::end_change(Entry& entry) { index(entry); }
-
-void Ledger::erase(Entry& entry) {
-  note(entry);
-  unindex(entry);
-  const IdempotencyKey key = entry.first;
-  records_.erase(key);
+void Ledger::erase(Slot slot) {
+  note(slot);
+  unindex(slot);
+  drop(slot);
 }
 
-void Ledger::note(const Entry& entry) {
-  if (journal_ == Journal::On) changes_.push_back({entry.first, entry.second});
+void Ledger::note(Slot slot) {
+  LedgerEntry& entry = entries_[slot];
+  if (journal_ == Journal::Off || entry.noted) return;
+  entry.noted = true;
+  changes_.push_back({entry.key, entry.record.without_answer()});
 }
 
-void Ledger::index(Entry& entry) {
-  const Record& record = entry.second;
-  if (record.response) bytes_ += stored_bytes(*record.response);
-  if (record.state == Record::State::Corrupt) return;
-  by_reference_.insert_or_assign(record.reference, &entry);
-  by_fence_.emplace_hint(by_fence_.end(), record.fence.value, &entry);
-  if (record.state == Record::State::Indeterminate) {
-    indeterminate_.emplace(record.fence.value, &entry);
+void Ledger::index(Slot slot) {
+  const Record& record = entries_[slot].record;
+  if (record.state != Record::State::Corrupt) {
+    by_reference_.insert(hash_of(record.reference, seed_), slot);
+    by_fence_.insert(record.fence, slot);
   }
-  if (const auto due = due_at(record)) due_.push({*due, entry.first});
+  index_state(slot);
 }
 
-void Ledger::unindex(const Entry& entry) {
-  const Record& record = entry.second;
-  if (record.response) bytes_ -= stored_bytes(*record.response);
-  if (record.state == Record::State::Corrupt) return;
-  const auto at = by_reference_.find(record.reference);
-  if (at != by_reference_.end() && at->second == &entry) by_reference_.erase(at);
-  by_fence_.erase(record.fence.value);
-  indeterminate_.erase(record.fence.value);
+void Ledger::unindex(Slot slot) {
+  const Record& record = entries_[slot].record;
+  if (record.state != Record::State::Corrupt) {
+    by_reference_.erase(hash_of(record.reference, seed_), slot);
+    by_fence_.erase(record.fence, slot);
+  }
+  unindex_state(slot);
+}
+
+void Ledger::index_state(Slot slot) {
+  const Record& record = entries_[slot].record;
+  bytes_ += record.answer.bytes();
+  if (record.state == Record::State::Indeterminate) {
+    indeterminate_.emplace(record.fence.value, slot);
+  }
+  due_.add(slot);
+}
+
+void Ledger::unindex_state(Slot slot) {
+  const Record& record = entries_[slot].record;
+  bytes_ -= record.answer.bytes();
+  if (record.state == Record::State::Indeterminate) indeterminate_.erase(record.fence.value);
+  due_.remove(slot);
 }
 
 }  // namespace semel

@@ -23,25 +23,71 @@ std::optional<StoreTime> window_end(const Record& record, std::chrono::seconds r
 
 }  // namespace
 
+Bindings Record::bindings() const {
+  if (!extras) return {terms->caller, {}, {}};
+  return {terms->caller, extras->guards, extras->fingerprint};
+}
+
+std::optional<FreedAttempt> Record::freed_before() const {
+  return extras ? extras->freed_before : std::nullopt;
+}
+
+void Record::set_extras(const GuardDigest& guards, const FingerprintDigest& fingerprint,
+                        const std::optional<FreedAttempt>& freed_before) {
+  if (guards == GuardDigest{} && fingerprint == FingerprintDigest{} && !freed_before) {
+    extras.reset();
+  } else {
+    extras = std::make_unique<Extras>(Extras{guards, fingerprint, freed_before});
+  }
+}
+
+Record Record::without_answer() const {
+  Record copy;
+  copy.token = token;
+  copy.reference = reference;
+  copy.fence = fence;
+  copy.lease_end = lease_end;
+  copy.changed_at = changed_at;
+  copy.created = created;
+  copy.changed = changed;
+  copy.terms = terms;
+  if (extras) copy.extras = std::make_unique<Extras>(*extras);
+  copy.row = row;
+  copy.upstream_status = upstream_status;
+  copy.reason = reason;
+  copy.state = state;
+  copy.forgotten = forgotten;
+  return copy;
+}
+
 bool Record::belongs_to(const Attempt& attempt) const {
   return token == attempt.token && (attempt.fence.value == 0 || fence == attempt.fence);
 }
 
 std::optional<StoreTime> Record::expires_at() const {
-  return window_end(*this, retention, indeterminate_retention);
+  if (!terms) return std::nullopt;
+  return window_end(*this, terms->retention, terms->indeterminate_retention);
 }
 
 std::optional<StoreTime> Record::expires_at(const ClaimRequest& request) const {
+  if (!terms) return std::nullopt;
   std::optional<std::chrono::seconds> longer;
-  if (indeterminate_retention && request.indeterminate_retention) {
-    longer = std::max(*indeterminate_retention, *request.indeterminate_retention);
+  if (terms->indeterminate_retention && request.indeterminate_retention) {
+    longer = std::max(*terms->indeterminate_retention, *request.indeterminate_retention);
   }
-  return window_end(*this, std::max(retention, request.retention), longer);
+  return window_end(*this, std::max(terms->retention, request.retention), longer);
 }
 
 bool Record::expired(const Now& now) const {
   const auto end = expires_at();
   return end && now.time >= *end;
+}
+
+std::optional<StoreTime> Record::due_at() const {
+  if (state != State::InFlight) return expires_at();
+  // An IDEMPOTENT claim stays until somebody supersedes it.
+  if (policy() != Policy::Effectful) return std::nullopt;
+  return lease_end;
 }
 
 bool reason_ends_attempt(IndeterminateReason reason) {

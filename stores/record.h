@@ -2,13 +2,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <string>
 
 #include "core/claim.h"
 #include "core/policy.h"
-#include "core/stored_response.h"
-#include "stores/store.h"
+#include "stores/claim_reply.h"
+#include "stores/claim_terms.h"
+#include "stores/kept_answer.h"
 
 namespace semel {
 
@@ -28,7 +29,8 @@ struct FreedAttempt {
   bool operator==(const FreedAttempt&) const = default;
 };
 
-/// What stands under one key. The same in memory and on disk (docs/record-format.md).
+/// What stands under one key. The same in memory and on disk (docs/record-format.md). A store holds
+/// millions of them: what many share, or few have, lies elsewhere.
 struct Record {
   enum class State : std::uint8_t {
     InFlight,
@@ -37,27 +39,38 @@ struct Record {
     Freed,    ///< An operator said that it did not happen: absent to claims, open to a late answer.
     Corrupt,  ///< What the file holds under this key cannot be read: the key is unusable.
   };
-  State state = State::InFlight;
-  Policy policy = Policy::Effectful;
-  bool forgotten = false;  ///< forget(tenant) emptied it: an answer is kept without its payload.
+  /// What most records do not have.
+  struct Extras {
+    GuardDigest guards;
+    FingerprintDigest fingerprint;
+    /// An attempt that an operator freed before this one claimed: its late answer is a
+    /// contradiction.
+    std::optional<FreedAttempt> freed_before;
+  };
+
   ClaimToken token;
-  Fence fence;
   Reference reference;
-  Bindings bindings;
-  std::string tenant;
-  std::string route;
+  Fence fence;
   StoreTime lease_end{0};
   StoreTime changed_at{0};  ///< The last transition: every window counts from here.
-  std::chrono::seconds retention{0};
-  std::optional<std::chrono::seconds> indeterminate_retention;  ///< Absent: never expires.
   std::chrono::system_clock::time_point created;
   std::chrono::system_clock::time_point changed;
-  IndeterminateReason reason = IndeterminateReason::OwnerLost;  ///< Of Indeterminate.
+  ClaimTermsPtr terms;             ///< Null only where the record is Corrupt.
+  std::unique_ptr<Extras> extras;  ///< Null: guards and fingerprint are all zero.
+  KeptAnswer answer;               ///< Of Completed. Empty: it is in the file only, at `row`.
+  std::uint64_t row = 0;           ///< Where a file holds this record; 0: nowhere.
   std::optional<std::uint16_t> upstream_status;                 ///< Of Indeterminate.
-  /// An attempt that an operator freed before this one claimed: its late answer is a contradiction.
-  std::optional<FreedAttempt> freed_before;
-  StoredResponsePtr response;  ///< Of Completed. Null: it is in the file only, at `row`.
-  std::uint64_t row = 0;       ///< Where a file holds this record; 0: nowhere.
+  IndeterminateReason reason = IndeterminateReason::OwnerLost;  ///< Of Indeterminate.
+  State state = State::InFlight;
+  bool forgotten = false;  ///< forget(tenant) emptied it: an answer is kept without its payload.
+
+  [[nodiscard]] Policy policy() const { return terms->policy; }
+  [[nodiscard]] Bindings bindings() const;
+  [[nodiscard]] std::optional<FreedAttempt> freed_before() const;
+  void set_extras(const GuardDigest& guards, const FingerprintDigest& fingerprint,
+                  const std::optional<FreedAttempt>& freed_before);
+  /// A copy of all but the answer.
+  [[nodiscard]] Record without_answer() const;
 
   /// True if `attempt` is the one that this record belongs to; its fence 0 stands for any.
   [[nodiscard]] bool belongs_to(const Attempt& attempt) const;
@@ -67,6 +80,8 @@ struct Record {
   [[nodiscard]] std::optional<StoreTime> expires_at(const ClaimRequest& request) const;
   [[nodiscard]] bool expired(const Now& now) const;
   [[nodiscard]] bool lease_over(const Now& now) const { return now.time >= lease_end; }
+  /// When housekeeping has something to do with it, if ever.
+  [[nodiscard]] std::optional<StoreTime> due_at() const;
 };
 
 /// True where the reason itself proves that no further byte of the attempt can arrive: an operator

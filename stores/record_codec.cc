@@ -26,9 +26,11 @@ class Writer {
   template <class Integer>
   void number(Integer value) {
     auto bits = static_cast<std::make_unsigned_t<Integer>>(value);
+    std::array<char, sizeof bits> bytes;
     for (std::size_t i = 0; i < sizeof bits; ++i) {
-      bytes_.push_back(static_cast<char>((bits >> (8 * i)) & 0xFF));
+      bytes[i] = static_cast<char>((bits >> (8 * i)) & 0xFF);
     }
+    bytes_.append(bytes.data(), bytes.size());
   }
   template <std::size_t N>
   void raw(const std::array<std::uint8_t, N>& bytes) {
@@ -119,22 +121,24 @@ std::chrono::system_clock::time_point wall_time(std::int64_t ns) {
 
 Record read_record(Reader& reader) {
   Record record;
+  ClaimTerms terms;
+  Record::Extras extras;
   record.state = reader.word(Record::State::Freed);
-  record.policy = reader.word(Policy::Effectful);
+  terms.policy = reader.word(Policy::Effectful);
   record.forgotten = reader.flag();
   reader.raw(record.token.bytes);
   record.fence.value = reader.number<std::uint64_t>();
   reader.raw(record.reference.bytes);
-  reader.raw(record.bindings.caller.bytes);
-  reader.raw(record.bindings.guards.bytes);
-  reader.raw(record.bindings.fingerprint.bytes);
-  record.tenant = reader.text();
-  record.route = reader.text();
+  reader.raw(terms.caller.bytes);
+  reader.raw(extras.guards.bytes);
+  reader.raw(extras.fingerprint.bytes);
+  terms.tenant = reader.text();
+  terms.route = reader.text();
   record.lease_end = StoreTime(reader.number<std::int64_t>());
   record.changed_at = StoreTime(reader.number<std::int64_t>());
-  record.retention = std::chrono::seconds(reader.number<std::int64_t>());
+  terms.retention = std::chrono::seconds(reader.number<std::int64_t>());
   if (reader.flag()) {
-    record.indeterminate_retention = std::chrono::seconds(reader.number<std::int64_t>());
+    terms.indeterminate_retention = std::chrono::seconds(reader.number<std::int64_t>());
   }
   record.created = wall_time(reader.number<std::int64_t>());
   record.changed = wall_time(reader.number<std::int64_t>());
@@ -144,43 +148,48 @@ Record read_record(Reader& reader) {
     FreedAttempt freed;
     reader.raw(freed.token.bytes);
     freed.fence.value = reader.number<std::uint64_t>();
-    record.freed_before = freed;
+    extras.freed_before = freed;
   }
+  record.terms = std::make_shared<const ClaimTerms>(std::move(terms));
+  record.set_extras(extras.guards, extras.fingerprint, extras.freed_before);
   return record;
 }
 
 }  // namespace
 
 std::string encode_record(const IdempotencyKey& key, const Record& record) {
-  Writer writer(Kind::Record, 256 + record.tenant.size() + record.route.size());
+  const ClaimTerms& terms = *record.terms;
+  const Bindings bindings = record.bindings();
+  Writer writer(Kind::Record, 320 + terms.tenant.size() + terms.route.size());
   writer.raw(key.bytes);
   writer.number(static_cast<std::uint8_t>(record.state));
-  writer.number(static_cast<std::uint8_t>(record.policy));
+  writer.number(static_cast<std::uint8_t>(terms.policy));
   writer.number(static_cast<std::uint8_t>(record.forgotten));
   writer.raw(record.token.bytes);
   writer.number(record.fence.value);
   writer.raw(record.reference.bytes);
-  writer.raw(record.bindings.caller.bytes);
-  writer.raw(record.bindings.guards.bytes);
-  writer.raw(record.bindings.fingerprint.bytes);
-  writer.text(record.tenant);
-  writer.text(record.route);
+  writer.raw(bindings.caller.bytes);
+  writer.raw(bindings.guards.bytes);
+  writer.raw(bindings.fingerprint.bytes);
+  writer.text(terms.tenant);
+  writer.text(terms.route);
   writer.number(std::int64_t{record.lease_end.count()});
   writer.number(std::int64_t{record.changed_at.count()});
-  writer.number(std::int64_t{record.retention.count()});
-  writer.number(static_cast<std::uint8_t>(record.indeterminate_retention.has_value()));
-  if (record.indeterminate_retention) {
-    writer.number(std::int64_t{record.indeterminate_retention->count()});
+  writer.number(std::int64_t{terms.retention.count()});
+  writer.number(static_cast<std::uint8_t>(terms.indeterminate_retention.has_value()));
+  if (terms.indeterminate_retention) {
+    writer.number(std::int64_t{terms.indeterminate_retention->count()});
   }
   writer.number(wall_ns(record.created));
   writer.number(wall_ns(record.changed));
   writer.number(static_cast<std::uint8_t>(record.reason));
   writer.number(static_cast<std::uint8_t>(record.upstream_status.has_value()));
   if (record.upstream_status) writer.number(*record.upstream_status);
-  writer.number(static_cast<std::uint8_t>(record.freed_before.has_value()));
-  if (record.freed_before) {
-    writer.raw(record.freed_before->token.bytes);
-    writer.number(record.freed_before->fence.value);
+  const auto freed_before = record.freed_before();
+  writer.number(static_cast<std::uint8_t>(freed_before.has_value()));
+  if (freed_before) {
+    writer.raw(freed_before->token.bytes);
+    writer.number(freed_before->fence.value);
   }
   return std::move(writer).finish();
 }
@@ -204,16 +213,24 @@ Result<LogEntry> decode_entry(std::string_view bytes) {
 }
 
 std::string encode_response(const StoredResponse& response) {
-  Writer writer(Kind::Response, 32 + stored_bytes(response) + 8 * response.fields.size());
-  writer.number(response.status);
-  writer.number(static_cast<std::uint8_t>(response.kept));
-  writer.number(static_cast<std::uint8_t>(response.unframed));
-  writer.number(static_cast<std::uint32_t>(response.fields.size()));
-  for (const HeaderField field : response.fields) {
+  return encode_response(semel::view_of(response));
+}
+
+std::string encode_response(const AnswerView& answer) {
+  const FieldLines::Iterator first(answer.lines);
+  const FieldLines::Iterator last({});
+  const auto fields = static_cast<std::uint32_t>(std::distance(first, last));
+  Writer writer(Kind::Response, 32 + answer.lines.size() + answer.body.size() + 8 * fields);
+  writer.number(answer.status);
+  writer.number(static_cast<std::uint8_t>(answer.kept));
+  writer.number(static_cast<std::uint8_t>(answer.unframed));
+  writer.number(fields);
+  for (auto line = first; line != last; ++line) {
+    const HeaderField field = *line;
     writer.text(field.name);
     writer.text(field.value);
   }
-  writer.text(response.body);
+  writer.text(answer.body);
   return std::move(writer).finish();
 }
 

@@ -12,7 +12,7 @@ namespace semel {
 /// A line of the log: from here on, this record stands under this key.
 struct RecordEntry {
   IdempotencyKey key;
-  Record record;  ///< Without `response` and `row`, which lie beside it.
+  Record record;  ///< Without `answer` and `row`, which lie beside it.
 };
 /// A line of the log: from here on, nothing stands under this key.
 struct ErasedEntry {
@@ -23,6 +23,7 @@ using LogEntry = std::variant<RecordEntry, ErasedEntry>;
 /// Versioned, length-prefixed, closed by a CRC-32. @source docs/record-format.md.
 [[nodiscard]] std::string encode_record(const IdempotencyKey& key, const Record& record);
 [[nodiscard]] std::string encode_erased(const IdempotencyKey& key);
+[[nodiscard]] std::string encode_response(const AnswerView& answer);
 [[nodiscard]] std::string encode_response(const StoredResponse& response);
 
 /// Takes any bytes at all.

@@ -261,6 +261,8 @@ Result<std::optional<std::string>> SqliteLog::read_response(std::uint64_t seq) {
   return std::optional<std::string>(use.blob(0));
 }
 
+std::uint64_t SqliteLog::last_row() const { return connection_->last_seq; }
+
 Result<void> SqliteLog::begin() { return connection_->finish(connection_->begin); }
 
 Result<std::uint64_t> SqliteLog::append(const IdempotencyKey& key, std::string_view entry,

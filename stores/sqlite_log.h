@@ -50,6 +50,9 @@ class SqliteLog {
   /// The response beside an entry; absent if the row has none or is gone.
   [[nodiscard]] Result<std::optional<std::string>> read_response(std::uint64_t seq);
 
+  /// The number of the newest row ever appended in this file, as far as it shows.
+  [[nodiscard]] std::uint64_t last_row() const;
+
   [[nodiscard]] Result<void> begin();
   /// @return the new row's number, greater than every one before.
   [[nodiscard]] Result<std::uint64_t> append(const IdempotencyKey& key, std::string_view entry,
