@@ -59,6 +59,51 @@ TEST(Forwarding, TheToolLearnsWhoAskedAndThroughWhom) {
   }
 }
 
+TEST(Forwarding, TheToolSeesTheClientsHostWhereTheRouteKeepsIt) {
+  GatewayOptions options;
+  options.routes = R"(
+routes:
+  - name: kept
+    match: {path: /kept/*}
+    upstream: tool
+    host: keep
+  - name: own
+    match: {path: /own/*}
+    upstream: tool
+    host: upstream
+)";
+  Gateway gateway(options);
+  const HeaderLines host = {{"Host", "shop.example:8443"}};
+  EXPECT_EQ(gateway.call({"GET", "/kept/a", host, {}}).status, 200);
+  EXPECT_EQ(gateway.upstream.last_received().all("Host"), (Values{"shop.example:8443"}));
+  EXPECT_EQ(gateway.call({"GET", "/own/a", host, {}}).status, 200);
+  EXPECT_EQ(gateway.upstream.last_received().all("Host"),
+            (Values{"127.0.0.1:" + std::to_string(gateway.upstream.port())}));
+  for (int request = 1; request <= 2; ++request) {
+    EXPECT_EQ(gateway.upstream.received(request).all("X-Forwarded-Host"),
+              (Values{"shop.example:8443"}));
+  }
+}
+
+TEST(Forwarding, AToolOnAUnixSocketIsServedLikeAnyOther) {
+  const TempFolder folder;
+  const std::string socket = folder.file("tool.sock");
+  GatewayOptions options;
+  options.upstream_endpoint = "unix:" + socket;
+  Gateway gateway(options);
+  EXPECT_EQ(gateway.book().status, 502) << "nobody listens there yet";
+  const ScriptedUpstream tool(socket);
+  for (const char* path : kPaths) {
+    SCOPED_TRACE(path);
+    EXPECT_EQ(gateway.call_tool(path).status, 200);
+    EXPECT_EQ(tool.last_received().target, path);
+    EXPECT_EQ(tool.last_received().body, kBooking);
+    EXPECT_EQ(tool.last_received().all("Host"), (Values{"localhost"}));
+  }
+  EXPECT_EQ(gateway.book().header("Idempotent-Replayed"), "true");
+  EXPECT_EQ(tool.effects(), 4);
+}
+
 TEST(Forwarding, ATraceIsKeptOrStarted) {
   const std::string sent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   Gateway gateway;

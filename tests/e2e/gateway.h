@@ -62,6 +62,10 @@ routes:
 )";
 }
 
+inline std::string endpoint_of(std::uint16_t port) {
+  return "http://127.0.0.1:" + std::to_string(port);
+}
+
 /// What a test wants to be different from a tool, its routes and the memory store.
 struct GatewayOptions {
   StoreKind store = StoreKind::Memory;
@@ -69,9 +73,9 @@ struct GatewayOptions {
   std::string store_folder = {};
   std::string listen_more = {};  ///< `, authorities: [gateway.test]`.
   std::string routes = tool_routes();
-  std::string more = {};            ///< Further top-level YAML, `limits: ...`.
-  std::string upstream_more = {};   ///< Further lines of the upstream, indented by four.
-  std::uint16_t upstream_port = 0;  ///< 0: the scripted upstream's.
+  std::string more = {};               ///< Further top-level YAML, `limits: ...`.
+  std::string upstream_more = {};      ///< Further lines of the upstream, indented by four.
+  std::string upstream_endpoint = {};  ///< Empty: the scripted upstream's.
   std::vector<std::string> environment = {};
 };
 
@@ -120,7 +124,6 @@ class Gateway {
  private:
   static SemelOptions process_options(const GatewayOptions& options,
                                       const ScriptedUpstream& upstream) {
-    const std::uint16_t port = options.upstream_port != 0 ? options.upstream_port : upstream.port();
     SemelOptions process;
     process.binary = semel_binary();
     process.store = options.store;
@@ -128,9 +131,10 @@ class Gateway {
     process.store_folder = options.store_folder;
     process.listen_more = options.listen_more;
     process.environment = options.environment;
-    process.yaml =
-        "upstreams:\n  tool:\n    endpoints: [\"http://127.0.0.1:" + std::to_string(port) +
-        "\"]\n" + options.upstream_more + options.more + options.routes;
+    const std::string endpoint = options.upstream_endpoint.empty() ? endpoint_of(upstream.port())
+                                                                   : options.upstream_endpoint;
+    process.yaml = "upstreams:\n  tool:\n    endpoints: [\"" + endpoint + "\"]\n" +
+                   options.upstream_more + options.more + options.routes;
     return process;
   }
 };

@@ -121,6 +121,25 @@ TEST(Lifecycle, ADrainingProxyIsNotReadyButAlive) {
   EXPECT_EQ(flying.get().status, 201);
 }
 
+TEST(Lifecycle, SighupEndsNeitherTheProcessNorACall) {
+  Gateway gateway({.store = StoreKind::Sqlite});
+  gateway.upstream.script(commits_and_answers_when_let_go());
+  std::future<Response> flying = gateway.begin("/tools/book");
+  ASSERT_TRUE(gateway.upstream.sees_effects(1));
+  gateway.semel.sighup();
+  EXPECT_TRUE(eventually([&] {
+    return gateway.semel.stderr_text().find("SIGHUP: this version does not reload") !=
+           std::string::npos;
+  })) << gateway.semel.stderr_text();
+  gateway.upstream.let_go();
+  EXPECT_EQ(flying.get().status, 201);
+  EXPECT_EQ(gateway.book().header("Idempotent-Replayed"), "true") << "new connections are taken";
+  gateway.semel.sigterm();
+  const std::optional<Exit> exit = gateway.semel.wait();
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->code, 0);
+}
+
 TEST(Lifecycle, AnIdleProxyEndsAtOnceOnSigterm) {
   Gateway gateway({.store = StoreKind::Sqlite});
   HttpClient idle(gateway.semel.port());

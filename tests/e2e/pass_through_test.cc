@@ -74,6 +74,34 @@ TEST(PassThrough, ARequestFlowsBeforeItIsWhole) {
   EXPECT_TRUE(gateway.upstream.sees_requests(1)) << "the tool has the head before the body's end";
 }
 
+TEST(PassThrough, WhatIsSaidBeforeTheWholeRequestWasReadSaysThatItEndsTheConnection) {
+  struct Row {
+    const char* name;
+    Script script;
+    int status;
+  };
+  const Row rows[] = {
+      {"an answer", answers(200, "enough"), 200},
+      {"a long answer", answers(200, std::string(100'000, 'x')), 200},
+      {"no answer", commits_and_sends("", Then::Reset), 502},
+  };
+  for (const char* path : {"/files/a", "/tools/fare"}) {
+    for (const Row& row : rows) {
+      SCOPED_TRACE(std::string(path) + ", " + row.name);
+      Gateway gateway;
+      gateway.upstream.answer_before_body();
+      gateway.upstream.script(row.script);
+      HttpClient client(gateway.semel.port());
+      client.send(Request{"POST", path, {{"Content-Length", "200000"}}, std::string(70'000, 'x')});
+      const Response response = client.read();
+      EXPECT_EQ(name(response.end), "complete");
+      EXPECT_EQ(response.status, row.status);
+      EXPECT_EQ(response.header("Connection"), "close");
+      EXPECT_TRUE(client.sees_end());
+    }
+  }
+}
+
 TEST(PassThrough, ACutAnswerIsCutForTheClient) {
   struct Row {
     const char* name;
@@ -237,6 +265,31 @@ TEST(PassThrough, ReadsAndPlainRoutesLeaveNoRecordAndNoWordOfIdempotency) {
     }
   }
   EXPECT_EQ(gateway.upstream.requests(), 4);
+}
+
+TEST(PassThrough, AGuardedRouteThatIsSwitchedOffIsAPlainOne) {
+  GatewayOptions options;
+  options.routes = R"(
+routes:
+  - name: book
+    match: {methods: [POST], path: /tools/book}
+    upstream: tool
+    policy: EFFECTFUL
+    mode: "off")" + std::string(kToolKey);
+  Gateway gateway(options);
+  gateway.upstream.script(commits_and_answers(503, "x"));
+  for (int call = 1; call <= 2; ++call) {
+    const Response response = gateway.book(kBooking, {{"Idempotency-Key", "the-clients-own"}});
+    EXPECT_EQ(response.status, 503);
+    EXPECT_EQ(response.header("Idempotency-Status"), std::nullopt);
+    EXPECT_EQ(response.header("x-should-retry"), std::nullopt);
+    EXPECT_EQ(gateway.upstream.requests(), call) << "each call is one call, and none is retried";
+    EXPECT_EQ(gateway.upstream.last_received().all("Idempotency-Key"),
+              std::vector<std::string>{"the-clients-own"});
+  }
+  gateway.upstream.script(commits_and_answers(200, "{}"));
+  EXPECT_EQ(gateway.call({"POST", "/tools/book", {}, "{\"a\":1,\"a\":2}"}).status, 200)
+      << "neither tenant nor key is asked for";
 }
 
 TEST(PassThrough, AnUpgradeOfAKeyedRouteIsRefused) {

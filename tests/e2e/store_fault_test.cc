@@ -51,6 +51,8 @@ class FaultyDisk {
             "SEMEL_FAULTY_DISK=" + folder_.file("plan")};
   }
   void fail(const std::string& plan) const { write_file(folder_.file("plan"), plan); }
+  /// Nothing is synced before `heal`, and nothing fails.
+  void hang() const { fail("fdatasync HANG\nfsync HANG\n"); }
   void heal() const { fail(""); }
 
  private:
@@ -124,19 +126,24 @@ TEST(StoreFault, ADiskThatIsFullForTheDatabaseOnlyHealsByItself) {
       eventually([&] { return gateway.book(kBooking, {{"X-Run-Id", "healed"}}).status == 200; }));
 }
 
-TEST(StoreFault, AnIdempotentRouteMayAskToBeForwardedWhileTheStoreIsDown) {
-  const FaultyDisk disk;
-  GatewayOptions options;
-  options.store = StoreKind::Sqlite;
-  options.environment = disk.environment();
-  options.routes = R"(
+/// The seat's route, which asks to be forwarded while the store is down.
+std::string forwarding_routes() {
+  return R"(
 routes:
   - name: seat
     match: {methods: [POST], path: /tools/seat}
     upstream: tool
     policy: IDEMPOTENT
     on_store_down: forward)" +
-                   std::string(kToolKey);
+         std::string(kToolKey);
+}
+
+TEST(StoreFault, AnIdempotentRouteMayAskToBeForwardedWhileTheStoreIsDown) {
+  const FaultyDisk disk;
+  GatewayOptions options;
+  options.store = StoreKind::Sqlite;
+  options.environment = disk.environment();
+  options.routes = forwarding_routes();
   Gateway gateway(options);
   disk.fail("fdatasync EIO\nfsync EIO\npwrite EIO\n");
   for (int call = 1; call <= 2; ++call) {
@@ -144,6 +151,59 @@ routes:
     EXPECT_EQ(forwarded.status, 200);
     EXPECT_EQ(forwarded.header("Idempotency-Status"), "bypassed");
     EXPECT_EQ(gateway.upstream.requests(), call);
+  }
+}
+
+TEST(StoreFault, AStoreThatDoesNotAnswerInTimeMayHaveClaimedSoNothingIsForwarded) {
+  const FaultyDisk disk;
+  GatewayOptions options;
+  options.store = StoreKind::Sqlite;
+  options.environment = disk.environment();
+  options.routes = forwarding_routes();
+  Gateway gateway(options);
+  disk.hang();
+  const Response refused = gateway.call_tool("/tools/seat");
+  disk.heal();
+  expect_problem(refused, "store-unavailable");
+  expect_verdict(refused, "IDEMPOTENT", "seat", "false");
+  EXPECT_EQ(gateway.upstream.requests(), 0) << "a claim that may stand is neither down nor granted";
+  EXPECT_TRUE(eventually([&] {
+    return gateway.call_tool("/tools/seat").header("Idempotency-Status") == "executed";
+  })) << "the claim that nobody waited for is given back";
+  EXPECT_EQ(gateway.call_tool("/tools/seat").header("Idempotency-Status"), "replayed");
+  EXPECT_EQ(gateway.upstream.effects(), 1);
+}
+
+TEST(StoreFault, AnAnswerWithoutABodyIsToldAsUnrecordedToo) {
+  struct Row {
+    const char* name;
+    const char* answer;
+    int status;
+  };
+  constexpr Row kRows[] = {
+      {"empty event stream",
+       "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 0\r\n\r\n", 200},
+      {"event stream, 204", "HTTP/1.1 204 No Content\r\nContent-Type: text/event-stream\r\n\r\n",
+       204},
+      {"204", "HTTP/1.1 204 No Content\r\n\r\n", 204},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.name);
+    const FaultyDisk disk;
+    Gateway gateway({.store = StoreKind::Sqlite, .environment = disk.environment()});
+    gateway.upstream.script([&](Turn& turn) {
+      turn.commit();
+      disk.fail("fdatasync EIO\nfsync EIO\n");
+      turn.send(row.answer);
+    });
+    const Response first = gateway.book();
+    EXPECT_EQ(name(first.end), "complete");
+    EXPECT_EQ(first.status, row.status);
+    EXPECT_EQ(first.header("Idempotency-Status"), "unrecorded")
+        << "its head is its last byte, and waits for the record";
+    EXPECT_EQ(gateway.semel.metric("semel_requests_total",
+                                   {{"route", "book"}, {"outcome", "unrecorded"}}),
+              1);
   }
 }
 

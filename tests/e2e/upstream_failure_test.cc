@@ -24,7 +24,7 @@ TEST(UpstreamFailure, ARefusedConnectionClaimsNothingAndTheRetryRuns) {
 TEST(UpstreamFailure, FollowersOfACallThatWasNeverSentMayRetryToo) {
   const Blackhole hole;
   GatewayOptions options;
-  options.upstream_port = hole.port();
+  options.upstream_endpoint = endpoint_of(hole.port());
   options.upstream_more = "    connect_timeout: 600ms\n";
   Gateway gateway(options);
   std::vector<std::future<Response>> calls;
@@ -36,7 +36,7 @@ TEST(UpstreamFailure, FollowersOfACallThatWasNeverSentMayRetryToo) {
 TEST(UpstreamFailure, NothingIsSentAfterDispatchByAndTheRetryRuns) {
   auto hole = std::make_unique<Blackhole>();
   GatewayOptions options;
-  options.upstream_port = hole->port();
+  options.upstream_endpoint = endpoint_of(hole->port());
   options.upstream_more = "    connect_timeout: 20s\n";
   options.routes = R"(
 routes:
@@ -165,6 +165,64 @@ routes:
   gateway.upstream.script(answers(502, "x"));
   EXPECT_EQ(gateway.call_tool("/tools/fare").status, 502);
   EXPECT_EQ(gateway.upstream.requests(), 3) << "502 is not on the list";
+}
+
+/// The seat's route, which lands on the same state, with a list of its own of what is retried.
+GatewayOptions with_seat_retries(const std::string& retry) {
+  GatewayOptions options;
+  options.routes = R"(
+routes:
+  - name: seat
+    match: {methods: [POST], path: /tools/seat}
+    upstream: tool
+    policy: IDEMPOTENT
+    retry: )" + retry +
+                   kToolKey;
+  return options;
+}
+
+TEST(UpstreamFailure, AnIdempotentCallIsRetriedForWhatItsRouteListsAndNothingElse) {
+  struct Row {
+    const char* name;
+    Script failing;
+    int status;
+    bool in_default_list;
+  };
+  const Row rows[] = {
+      {"500", answers(500, "half done"), 500, false},
+      {"503", answers(503, "half done"), 503, true},
+      {"reset", commits_and_sends("", Then::Reset), 502, true},
+  };
+  for (const Row& row : rows) {
+    for (const bool is_default : {false, true}) {
+      SCOPED_TRACE(std::string(row.name) + (is_default ? ", default list" : ", on connect only"));
+      const std::string list = is_default ? "" : ", on: [connect]";
+      Gateway gateway(with_seat_retries("{attempts: 3, backoff: 1ms, budget: 100%" + list + "}"));
+      gateway.upstream.script(row.failing);
+      const Response answer = gateway.call_tool("/tools/seat");
+      EXPECT_EQ(answer.status, row.status);
+      if (row.status != 502) {
+        EXPECT_EQ(answer.body, "half done") << "the tool's own answer";
+      }
+      const int attempts = is_default && row.in_default_list ? 3 : 1;
+      EXPECT_EQ(gateway.upstream.requests(), attempts);
+      EXPECT_EQ(gateway.semel.metric("semel_upstream_retries_total"), attempts - 1);
+      gateway.upstream.script(commits_and_answers(200, "{}"));
+      EXPECT_EQ(gateway.call_tool("/tools/seat").header("Idempotency-Status"), "executed")
+          << "and the key is free";
+    }
+  }
+}
+
+TEST(UpstreamFailure, AListWithoutConnectDoesNotRetryARefusedConnection) {
+  for (const auto& [list, retries] : {std::pair{"[connect]", 2}, {"[503]", 0}}) {
+    SCOPED_TRACE(list);
+    Gateway gateway(with_seat_retries(
+        "{attempts: 3, backoff: 1ms, budget: 100%, on: " + std::string(list) + "}"));
+    gateway.upstream.refuse();
+    expect_problem(gateway.call_tool("/tools/seat"), "upstream-unreachable");
+    EXPECT_EQ(gateway.semel.metric("semel_upstream_retries_total"), retries);
+  }
 }
 
 TEST(UpstreamFailure, TheRetryBudgetKeepsAFailingToolFromBeingHammered) {

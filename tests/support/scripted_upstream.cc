@@ -68,8 +68,10 @@ void Turn::drip(std::string_view bytes, milliseconds delay) {
 void Turn::finish() { socket_.close(); }
 void Turn::reset() { socket_.reset(); }
 
-ScriptedUpstream::ScriptedUpstream(std::uint16_t port)
-    : port_(port), script_(commits_and_answers(200, R"({"ok":true})")) {
+ScriptedUpstream::ScriptedUpstream(std::uint16_t port, std::string unix_path)
+    : port_(port),
+      unix_path_(std::move(unix_path)),
+      script_(commits_and_answers(200, R"({"ok":true})")) {
   open_pipe(stop_pipe_);
   listen_again();
 }
@@ -104,7 +106,7 @@ void ScriptedUpstream::refuse() {
 
 void ScriptedUpstream::listen_again() {
   open_pipe(pause_pipe_);
-  listener_ = Socket::listen_on(port_);
+  listener_ = unix_path_.empty() ? Socket::listen_on(port_) : Socket::listen_on(unix_path_);
   acceptor_ = std::thread([this] { accept_connections(); });
 }
 

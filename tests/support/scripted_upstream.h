@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/support/http_message.h"
@@ -64,8 +65,8 @@ class Turn {
 
 using Script = std::function<void(Turn&)>;
 
-/// An HTTP/1.1 server on a port of 127.0.0.1 that does what the test's script says, one thread a
-/// connection, and remembers what it was asked.
+/// An HTTP/1.1 server on a port of 127.0.0.1, or on a unix socket, that does what the test's script
+/// says, one thread a connection, and remembers what it was asked.
 ///
 /// @thread All members may be called from the test while requests are served; scripts run on the
 ///         connections' threads.
@@ -74,7 +75,9 @@ class ScriptedUpstream {
   enum class AtAccept : std::uint8_t { Serve, Finish, Reset };
 
   /// Answers 200 and commits, until told otherwise.
-  explicit ScriptedUpstream(std::uint16_t port = free_port());
+  explicit ScriptedUpstream(std::uint16_t port = free_port()) : ScriptedUpstream(port, {}) {}
+  /// The same on a unix socket of that path; its port is 0.
+  explicit ScriptedUpstream(std::string unix_path) : ScriptedUpstream(0, std::move(unix_path)) {}
   ~ScriptedUpstream();
   ScriptedUpstream(const ScriptedUpstream&) = delete;
   ScriptedUpstream& operator=(const ScriptedUpstream&) = delete;
@@ -109,6 +112,7 @@ class ScriptedUpstream {
 
  private:
   friend class Turn;
+  ScriptedUpstream(std::uint16_t port, std::string unix_path);
   void accept_connections();
   void serve(Socket& socket, int connection);
   bool read_body(MessageReader& reader, ReceivedRequest& request);
@@ -116,6 +120,7 @@ class ScriptedUpstream {
   Deadline patience() const { return Deadline(milliseconds{60'000}); }
 
   const std::uint16_t port_;
+  const std::string unix_path_;
   int stop_pipe_[2] = {-1, -1};   ///< Readable once everything is to end.
   int pause_pipe_[2] = {-1, -1};  ///< Readable once the listener is to close.
   std::atomic<AtAccept> at_accept_{AtAccept::Serve};

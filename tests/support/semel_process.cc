@@ -107,6 +107,7 @@ void SemelProcess::kill9() {
 }
 
 void SemelProcess::sigterm() { process_->kill(SIGTERM); }
+void SemelProcess::sighup() { process_->kill(SIGHUP); }
 
 std::optional<Exit> SemelProcess::wait(milliseconds patience) {
   return process_->wait(Deadline(patience));

@@ -39,6 +39,7 @@ class SemelProcess {
   void restart();
   void kill9();
   void sigterm();
+  void sighup();
   /// @return Absent if it still runs at the deadline.
   std::optional<Exit> wait(milliseconds patience = milliseconds{20'000});
   [[nodiscard]] bool is_running() { return process_ && process_->is_running(); }

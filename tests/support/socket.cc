@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -78,6 +79,21 @@ Socket Socket::listen_on(std::uint16_t port, int backlog) {
   if (::bind(socket.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(socket.fd(), backlog) != 0) {
     throw std::system_error(errno, std::generic_category(), "port " + std::to_string(port));
+  }
+  return socket;
+}
+
+Socket Socket::listen_on(const std::string& unix_path) {
+  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (unix_path.size() >= sizeof address.sun_path) {
+    throw std::system_error(ENAMETOOLONG, std::generic_category(), unix_path);
+  }
+  unix_path.copy(address.sun_path, unix_path.size());
+  if (::bind(socket.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(socket.fd(), 1024) != 0) {
+    throw std::system_error(errno, std::generic_category(), unix_path);
   }
   return socket;
 }

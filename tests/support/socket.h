@@ -18,7 +18,8 @@ enum class Incoming : std::uint8_t {
   Woken,     ///< The wake descriptor became readable first.
 };
 
-/// One TCP socket on 127.0.0.1, blocking with a deadline. Closed by its destructor.
+/// One TCP socket on 127.0.0.1, or one unix socket; blocking with a deadline. Closed by its
+/// destructor.
 class Socket {
  public:
   Socket() = default;
@@ -31,6 +32,9 @@ class Socket {
   [[nodiscard]] static Socket connect_to(std::uint16_t port, Deadline deadline);
   /// @throws std::system_error if the port cannot be had.
   [[nodiscard]] static Socket listen_on(std::uint16_t port, int backlog = 1024);
+  /// Listens on a unix socket of that path instead.
+  /// @throws std::system_error if the path is taken or too long.
+  [[nodiscard]] static Socket listen_on(const std::string& unix_path);
 
   [[nodiscard]] bool is_open() const { return fd_ >= 0; }
   [[nodiscard]] int fd() const { return fd_; }

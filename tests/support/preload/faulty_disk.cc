@@ -1,7 +1,8 @@
 // Loaded with LD_PRELOAD into the program under test: lets the disk fail on demand. The file named
-// by SEMEL_FAULTY_DISK says what fails, one `call ERRNO` a line (`fdatasync EIO`); absent or empty:
-// nothing does. `pwrite` stands for pwrite64 too. The file is read at every call, so a test may
-// change its mind while the program runs.
+// by SEMEL_FAULTY_DISK says what fails, one `call ERRNO` a line (`fdatasync EIO`), or `call HANG`
+// for a call that does not come back before the file says otherwise; absent or empty: nothing does.
+// `pwrite` stands for pwrite64 too. The file is read at every call, so a test may change its mind
+// while the program runs.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -14,8 +15,11 @@
 
 namespace {
 
-/// The errno that `call` is to fail with now, or 0.
-int planned_error(std::string_view call) {
+constexpr int kHang = -1;
+constexpr useconds_t kLookAgainAfter = 5'000;
+
+/// What the file says of `call` now: an errno to fail with, `kHang`, or 0.
+int plan_of(std::string_view call) {
   const char* file = std::getenv("SEMEL_FAULTY_DISK");
   if (file == nullptr) return 0;
   const int saved = errno;
@@ -30,9 +34,20 @@ int planned_error(std::string_view call) {
     plan.remove_prefix(line.size() == plan.size() ? line.size() : line.size() + 1);
     const std::size_t space = line.find(' ');
     if (line.substr(0, space) != call || space == std::string_view::npos) continue;
-    return line.substr(space + 1) == "ENOSPC" ? ENOSPC : EIO;
+    const std::string_view fate = line.substr(space + 1);
+    if (fate == "HANG") return kHang;
+    return fate == "ENOSPC" ? ENOSPC : EIO;
   }
   return 0;
+}
+
+/// The errno that `call` is to fail with, or 0; comes back once it need not hang any more.
+int planned_error(std::string_view call) {
+  for (;;) {
+    const int plan = plan_of(call);
+    if (plan != kHang) return plan;
+    ::usleep(kLookAgainAfter);
+  }
 }
 
 template <class Function>
