@@ -81,7 +81,7 @@ void print_keyed(std::ostream& out, const Route& route) {
   print_line(out, "retention", to_text(route.retention));
   print_line(out, "indeterminate",
              route.indeterminate_retention ? to_text(*route.indeterminate_retention)
-                                           : "until an operator resolves it");
+                                           : "never forgotten");
   print_line(out, "one call", recipe_of(route));
   print_line(out, "client's key", std::string(word(route.key.client_key)));
   if (!route.key.guards.empty()) print_line(out, "must match", list(route.key.guards));

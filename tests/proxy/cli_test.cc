@@ -115,6 +115,14 @@ TEST_F(Cli, CheckSaysEveryRouteInWords) {
   EXPECT_THAT(outcome.out, HasSubstr("none: plain proxying\n"));
 }
 
+TEST_F(Cli, CheckSaysHowLongAnUnknownOutcomeIsKept) {
+  const Outcome outcome = run(run_check, {config_});
+  EXPECT_THAT(outcome.out, HasSubstr("  indeterminate   never forgotten\n")) << "book, EFFECTFUL";
+  EXPECT_THAT(outcome.out, HasSubstr("  indeterminate   10m\n")) << "charge, IDEMPOTENT";
+  EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("operator")))
+      << "no command of this version ends it";
+}
+
 TEST_F(Cli, CheckSaysAloudThatEqualCallsAreOne) {
   const Outcome outcome = run(run_check, {config_});
   EXPECT_THAT(outcome.out, HasSubstr("warning: " + config_ +
