@@ -11,9 +11,10 @@ constexpr Key kTopKeys[] = {
     {"metrics", R"("anyOf": [{"const": "off"}, {"$ref": "#/$defs/metrics"}])",
      "Where /metrics, /healthz and /readyz are served, without a token. Default: off."},
     {"admin", R"("anyOf": [{"const": "off"}, {"$ref": "#/$defs/admin"}])",
-     "Where operators and the CLI ask and resolve, always with a token. Default: off."},
+     "Where operators and the CLI ask and resolve, always with a token. Default: off. Not yet: no "
+     "effect."},
     {"state_dir", R"("$ref": "#/$defs/text")",
-     "Folder of the witness and of admin.token. Default: ./semel-state."},
+     "Folder of the witness and of admin.token. Default: ./semel-state. Not yet: no effect."},
     {"workers", R"("anyOf": [{"const": "auto"}, {"$ref": "#/$defs/integer"}])",
      "Threads that serve, 1 to 1024. Default: auto, one per core."},
     {"access_log", R"("anyOf": [{"const": "off"}, {"$ref": "#/$defs/access_log"}])",
@@ -34,11 +35,11 @@ constexpr Key kTopKeys[] = {
 constexpr Key kListenKeys[] = {
     {"address", R"("$ref": "#/$defs/address")", "host:port; port 0 takes a free one.",
      "address: \"127.0.0.1:8080\""},
-    {"tls", R"("$ref": "#/$defs/listen_tls")", "Serve HTTPS."},
+    {"tls", R"("$ref": "#/$defs/listen_tls")", "Serve HTTPS. Not yet: refused at start."},
     {"authorities", R"("type": "array", "minItems": 1, "items": {"$ref": "#/$defs/text"})",
      "The Host values that are ours. Default: any, and absolute-form targets are refused."},
     {"proxy_protocol", R"("$ref": "#/$defs/boolean")",
-     "Every connection begins with a PROXY header. Default: false."},
+     "Every connection begins with a PROXY header. Default: false. Not yet: refused at start."},
 };
 
 constexpr Key kListenTlsKeys[] = {
@@ -80,14 +81,16 @@ constexpr Key kLimitsKeys[] = {
     {"followers_per_key", R"("$ref": "#/$defs/integer")",
      "Duplicates that may wait for one call; more get 429. Default: 1000."},
     {"new_keys_per_tenant", R"("anyOf": [{"const": "off"}, {"$ref": "#/$defs/integer"}])",
-     "New keys a minute of one tenant; more get 429. Default: off."},
+     "New keys a minute of one tenant; more get 429. Default: off. Not yet: refused at start."},
 };
 
 constexpr Key kStoreKeys[] = {
     {"memory", R"("$ref": "#/$defs/memory")", "One process, forgets at its end."},
     {"sqlite", R"("$ref": "#/$defs/sqlite")", "One machine, survives restart and power loss."},
-    {"redis", R"("$ref": "#/$defs/redis")", "Many replicas on one Redis."},
-    {"postgres", R"("$ref": "#/$defs/postgres")", "Many replicas on one PostgreSQL."},
+    {"redis", R"("$ref": "#/$defs/redis")",
+     "Many replicas on one Redis. Not yet: refused at start."},
+    {"postgres", R"("$ref": "#/$defs/postgres")",
+     "Many replicas on one PostgreSQL. Not yet: refused at start."},
 };
 
 constexpr Key kMemoryKeys[] = {
@@ -124,9 +127,10 @@ constexpr Key kPostgresKeys[] = {
 
 constexpr Key kUpstreamKeys[] = {
     {"endpoints", R"("type": "array", "minItems": 1, "items": {"$ref": "#/$defs/endpoint"})",
-     "http://host:port, https://host:port or unix:/path, tried in turn.",
+     "http://host:port, https://host:port or unix:/path, tried in turn. https: not yet, refused at "
+     "start.",
      "endpoints: [\"http://127.0.0.1:9000\"]"},
-    {"tls", R"("$ref": "#/$defs/upstream_tls")", "For its https endpoints."},
+    {"tls", R"("$ref": "#/$defs/upstream_tls")", "For its https endpoints. Not yet: no effect."},
     {"connect_timeout", R"("$ref": "#/$defs/duration")", "Of one endpoint. Default: 1s."},
     {"keepalive_effectful", R"("$ref": "#/$defs/duration")",
      "EFFECTFUL rides a pooled connection only this soon after its last answer. Default: 1s."},

@@ -39,7 +39,7 @@ constexpr Key kRouteKeys[] = {
     {"timeout", kDuration, "First byte sent to complete response head. Default: 30s."},
     {"stream_timeout", kDuration, "Response head to last byte. Default: timeout."},
     {"settle", kDuration,
-     "How long a late answer of an EFFECTFUL call is still taken and recorded. Default: 60s."},
+     "A part of the lease; how long a slow client may hold up a long answer. Default: 60s."},
     {"lease_margin", kDuration, "Slack at the end of the lease. Default: 2s."},
     {"retention", kDuration,
      "How long a completed key is remembered. Default: 24h; 10m for IDEMPOTENT."},
@@ -51,7 +51,8 @@ constexpr Key kRouteKeys[] = {
     {"forward_key", R"("anyOf": [{"const": "off"}, {"$ref": "#/$defs/forward_key"}])",
      "The key that goes upstream. Default: the derived one in Idempotency-Key."},
     {"mode", R"("enum": ["enforce", "shadow", "off"])",
-     "shadow watches without refusing; off passes through. Default: enforce."},
+     "shadow watches without refusing; off passes through. Default: enforce. shadow: not yet, "
+     "refused at start."},
     {"on_store_down", R"("enum": ["refuse", "forward"])",
      "IDEMPOTENT only: forward unguarded where the store is down. Default: refuse, 503."},
     {"retry", R"("anyOf": [{"const": "off"}, {"$ref": "#/$defs/retry"}])",
@@ -60,7 +61,8 @@ constexpr Key kRouteKeys[] = {
     {"host", R"("enum": ["upstream", "keep"])",
      "The Host that the upstream sees: its own, or the client's. Default: upstream."},
     {"upgrade", R"("$ref": "#/$defs/boolean")",
-     "Pass Upgrade (WebSocket) through; routes without policy only. Default: false."},
+     "Pass Upgrade (WebSocket) through; routes without policy only. Default: false. Not yet: "
+     "refused at start."},
     {"allow_escapes", R"("type": "array", "items": {"enum": ["%2f", "%2F", ";", "%25"]})",
      "Path escapes let through; routes without policy only. Default: none."},
 };
@@ -87,8 +89,7 @@ constexpr Key kKeyKeys[] = {
     {"guards", kArguments, "Not in the key, but must match, else 422. Default: none."},
     {"caller", R"("$ref": "#/$defs/source")", "Who may see the replay. Default: the tenant."},
     {"version", R"("$ref": "#/$defs/integer")",
-     "Raise it when the recipe changes its meaning; the old key is looked up until its window "
-     "ends."},
+     "Raise it when the recipe changes its meaning: every key of the route is a new one."},
 };
 
 constexpr Key kSourceKeys[] = {
