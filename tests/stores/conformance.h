@@ -87,4 +87,5 @@ class StoreConformance : public ::testing::TestWithParam<StoreMaker> {
 
 #include "tests/stores/conformance_claiming.h"
 #include "tests/stores/conformance_operating.h"
+#include "tests/stores/conformance_resolving.h"
 #include "tests/stores/conformance_settling.h"
