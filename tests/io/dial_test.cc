@@ -1,17 +1,39 @@
 #include "io/dial.h"
 
-#include <fcntl.h>
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/un.h>
 
+#include <cstring>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "tests/io/loop.h"
 #include "tests/support/temp_folder.h"
+
+namespace {
+
+constexpr const char* kSlowName = "slow.invalid";
+std::mutex name_server;  ///< Held: it does not answer for kSlowName.
+
+}  // namespace
+
+/// Stands before the system's, so that a test decides when a name server answers.
+extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo* hints,
+                           addrinfo** found) {
+  if (name != nullptr && std::strcmp(name, kSlowName) == 0) {
+    const std::lock_guard answered(name_server);
+    return EAI_AGAIN;
+  }
+  static const auto real =
+      reinterpret_cast<decltype(&getaddrinfo)>(dlsym(RTLD_NEXT, "getaddrinfo"));
+  return real(name, service, hints, found);
+}
 
 namespace semel {
 namespace {
@@ -97,6 +119,22 @@ TEST_F(Dial, WhoRefusesIsNotReached) {
 TEST_F(Dial, ANameThatDoesNotResolveIsNotReached) {
   // A label has at most 63 bytes (RFC 1035 2.3.4): no name server need be asked.
   EXPECT_EQ(loop.run(to(at_port(std::string(64, 'a') + ".invalid", port))), nullptr);
+}
+
+TEST_F(Dial, ANameServerThatDoesNotAnswerIsGivenUpAtTheDeadline) {
+  std::unique_lock silent(name_server);
+  const auto until = Deadlines::Clock::now() + kPatience;
+  const auto dialling =
+      loop.start(dial(loop.executor(), loop.deadlines, at_port(kSlowName, port), until));
+  loop.pass(until - 1ms);
+  ASSERT_FALSE(dialling.has_ended());
+  loop.pass(until);
+  EXPECT_TRUE(dialling.has_ended());
+  // Its late answer finds nobody who waits.
+  silent.unlock();
+  EXPECT_EQ(loop.wait_for(dialling), nullptr);
+  loop.io.restart();
+  loop.io.run();
 }
 
 TEST_F(Dial, AfterTheDeadlineNobodyIsVisited) {
