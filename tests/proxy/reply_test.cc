@@ -5,6 +5,7 @@
 
 #include <array>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <variant>
 #include <vector>
@@ -382,20 +383,28 @@ TEST_F(ReplyTest, ABodyIsFramedAnewForTheClient) {
   }
 }
 
+struct Framed {
+  const char* name;
+  const char* head;     ///< The upstream's.
+  const char* version;  ///< The client's.
+};
+void PrintTo(const Framed& row, std::ostream* out) { *out << row.name; }
+
 /// The laws of an answer that flows before its record is durable.
-class HeldReply : public ReplyTest,
-                  public ::testing::WithParamInterface<std::pair<const char*, const char*>> {
+class HeldReply : public ReplyTest, public ::testing::WithParamInterface<Framed> {
  protected:
   void begin() {
-    asked("POST", GetParam().second, "Connection: keep-alive\r\n")
-        .begin(head(GetParam().first), guarded(Outcome::Executed));
+    asked("POST", GetParam().version, "Connection: keep-alive\r\n")
+        .begin(head(GetParam().head), guarded(Outcome::Executed));
   }
 };
 INSTANTIATE_TEST_SUITE_P(Framings, HeldReply,
-                         ::testing::Values(std::pair(kLength, "1.1"), std::pair(kChunked, "1.1"),
-                                           std::pair(kUntilClose, "1.1"), std::pair(kLength, "1.0"),
-                                           std::pair(kChunked, "1.0")),
-                         [](const auto& row) { return "Row" + std::to_string(row.index); });
+                         ::testing::Values(Framed{"Length", kLength, "1.1"},
+                                           Framed{"Chunked", kChunked, "1.1"},
+                                           Framed{"UntilClose", kUntilClose, "1.1"},
+                                           Framed{"LengthToHttp10", kLength, "1.0"},
+                                           Framed{"ChunkedToHttp10", kChunked, "1.0"}),
+                         [](const auto& row) { return std::string(row.param.name); });
 
 TEST_P(HeldReply, NothingThatCouldBeTakenForCompleteLeavesBeforeTheEnd) {
   begin();
@@ -403,7 +412,7 @@ TEST_P(HeldReply, NothingThatCouldBeTakenForCompleteLeavesBeforeTheEnd) {
     run(reply->piece(piece, Hold::LastByte));
     // A peer that sees the connection end now must see it broken: by framing, or by the reset that
     // cut() stands for. Only an answer until close could look whole, and it lacks its last byte.
-    if (GetParam().second == std::string_view("1.1") || GetParam().first == kLength) {
+    if (GetParam().version == std::string_view("1.1") || GetParam().head == kLength) {
       EXPECT_FALSE(looks_complete_by_now());
     }
     sofar += testing::arrived(stream.theirs);
