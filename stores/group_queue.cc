@@ -59,7 +59,7 @@ void GroupQueue::push(std::shared_ptr<WaitingCall> call) {
   if (call->settle(WaitingCall::State::Answered)) wake({std::move(call)});
 }
 
-CallGroup GroupQueue::take() {
+const CallGroup& GroupQueue::take() {
   std::unique_lock lock(mutex_);
   arrived_.wait(lock, [this] { return closed_ || !queued_.empty(); });
   const std::size_t size = std::min(queued_.size(), kGroupMax);
@@ -69,16 +69,14 @@ CallGroup GroupQueue::take() {
   return running_;
 }
 
-void GroupQueue::answer(const CallGroup& group) {
+void GroupQueue::answer() {
+  CallGroup settled;
   {
     const std::lock_guard lock(mutex_);
-    running_.clear();
+    settled.swap(running_);
   }
-  CallGroup settled;
-  settled.reserve(group.size());
-  for (const auto& call : group) {
-    if (call->settle(WaitingCall::State::Answered)) settled.push_back(call);
-  }
+  std::erase_if(settled,
+                [](const auto& call) { return !call->settle(WaitingCall::State::Answered); });
   wake(std::move(settled));
 }
 

@@ -83,9 +83,10 @@ class GroupQueue {
   /// @thread Any. A closed or overfull queue settles the call at once, without running it.
   void push(std::shared_ptr<WaitingCall> call);
   /// Waits for calls. Empty: closed, and all that was queued has been taken.
-  [[nodiscard]] CallGroup take();
+  /// @owns The group stays as it is until answer().
+  [[nodiscard]] const CallGroup& take();
   /// The calls of the group that take() gave last have their replies: wakes each worker once.
-  void answer(const CallGroup& group);
+  void answer();
   /// Nothing more is let in.
   void close();
 

@@ -72,6 +72,10 @@ class Use {
 };
 
 Database open_file(const std::string& path) {
+  // Nobody asks for SQLite's statistics, and each of its allocations would take a lock for them.
+  // Too late where the process has used SQLite before: then they stay.
+  static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  static_cast<void>(configured);
   sqlite3* raw = nullptr;
   const int code =
       sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);

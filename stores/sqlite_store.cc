@@ -72,10 +72,10 @@ std::string SqliteStore::create(const SqliteOptions& options, const StoreClock& 
 
 void SqliteStore::write() {
   for (;;) {
-    const CallGroup group = queue_.take();
+    const CallGroup& group = queue_.take();
     if (group.empty()) break;
     carry_out(group);
-    queue_.answer(group);
+    queue_.answer();
     // A failure is remembered by the ledger and told to the next group.
     static_cast<void>(ledger_->tidy());
   }

@@ -59,10 +59,10 @@ TEST(SlotIndex, AgreesWithAMapThroughALongRandomLife) {
   SlotIndex index;
   std::map<Slot, std::uint32_t> standing;
   for (int step = 0; step < 50'000; ++step) {
-    const Slot slot = random() % 500;
+    const auto slot = static_cast<Slot>(random() % 500);
     const auto at = standing.find(slot);
     if (at == standing.end()) {
-      const std::uint32_t hash = random() % 64;  // Crowded on purpose.
+      const auto hash = static_cast<std::uint32_t>(random() % 64);  // Crowded on purpose.
       index.insert(hash, slot);
       standing.emplace(slot, hash);
     } else {
