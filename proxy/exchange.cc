@@ -113,6 +113,7 @@ Task<Event> Exchange::perform(Act act) {
     case Act::Mark:
       return mark();
     case Act::Release:
+      was_released_ = true;
       return settlement_->release();
     case Act::Relay:
       return relay(Outcome::Executed, false);
@@ -262,9 +263,17 @@ Task<Event> Exchange::refuse(Problem made) {
   co_return Event::Sent;
 }
 
+/// Followers get what a later call would get. Without a kept answer only a recorded call may be
+/// told that it is over: a released one runs again, a marked one is unknown.
 void Exchange::land(StoredResponsePtr response, bool marked) {
   if (!lead_.is_flying()) return;
+  const bool bare = response->kept == BodyKept::NotKept;
+  if (bare && was_released_) {
+    lead_.free();
+    return;
+  }
   Landing landing;
+  if (bare && marked) landing.problem = problem(ProblemType::Indeterminate);
   landing.response = std::move(response);
   landing.marked = marked;
   landing.reference = reference_;

@@ -133,7 +133,8 @@ class Exchange : public Recycled<Exchange> {
   std::size_t body_bytes_ = 0;  // Of the answer in all.
   bool body_dropped_ = false;   // Longer than `record.max_body`.
   BufferBudget::Share kept_share_;
-  StoredResponsePtr answer_;  // What is recorded and shared.
+  StoredResponsePtr answer_;   // What is recorded and shared.
+  bool was_released_ = false;  // The claim was given back, whatever was answered.
   std::optional<UpstreamEnd> upstream_end_;
 
   Outcome outcome_ = Outcome::Refused;

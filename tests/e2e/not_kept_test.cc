@@ -59,5 +59,38 @@ TEST(ResultNotKept, ABodyOfExactlyTheLimitIsKept) {
   EXPECT_EQ(gateway.book().header("Idempotent-Replayed"), "true");
 }
 
+TEST(ResultNotKept, AFollowerIsToldWhatALaterCallWouldBeTold) {
+  struct Row {
+    int status;           ///< Of the leader's answer.
+    const char* problem;  ///< The follower's; null: it runs itself.
+    int requests;
+  };
+  constexpr Row kRows[] = {
+      {201, "result-not-kept", 1}, {429, nullptr, 2}, {500, "indeterminate", 1}};
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(row.status);
+    Gateway gateway(with_record("{body: false}"));
+    gateway.upstream.script([&row](Turn& turn) {
+      turn.wait_until_let_go();
+      turn.send(response_text(row.status, "{}"));
+    });
+    std::future<Response> leader = gateway.begin("/tools/book");
+    ASSERT_TRUE(gateway.upstream.sees_requests(1));
+    std::future<Response> follower = gateway.begin("/tools/book");
+    ASSERT_TRUE(
+        eventually([&] { return gateway.semel.metric("semel_in_flight_collisions_total") >= 1; }));
+    gateway.upstream.let_go();
+    EXPECT_EQ(leader.get().status, row.status);
+    const Response second = follower.get();
+    if (row.problem != nullptr) {
+      expect_problem(second, row.problem);
+    } else {
+      EXPECT_EQ(second.header("Idempotency-Status"), "executed");
+      EXPECT_EQ(second.status, row.status);
+    }
+    EXPECT_EQ(gateway.upstream.requests(), row.requests);
+  }
+}
+
 }  // namespace
 }  // namespace semel::testing
