@@ -243,7 +243,7 @@ UpstreamCall::Piece UpstreamCall::piece_now() {
       return {Piece::End::Broken, {}};
     }
     if (step.state == BodyFraming::State::Last) {
-      complete_ = true;
+      complete();
       return {Piece::End::Last, step.data};
     }
     if (!step.data.empty()) return {Piece::End::More, step.data};
@@ -267,7 +267,7 @@ Task<UpstreamCall::Piece> UpstreamCall::piece(Clock::time_point until) {
     if (co_await read_more(until)) continue;
     if (saw_close_ && framing_.ends_at_close()) {
       fail(CallFailure::None);
-      complete_ = true;
+      complete();
       co_return Piece{Piece::End::Last, {}};
     }
     co_return Piece{Piece::End::Broken, {}};
@@ -287,7 +287,7 @@ Task<> UpstreamCall::finish() {
   }
   if (connection_ == nullptr) co_return;
   if (reusable) {
-    site_.pool.give(endpoint_, std::move(connection_), announced_timeout(head_));
+    site_.pool.give(endpoint_, std::move(connection_), announced_timeout(head_), answered_at_);
   } else {
     drop_connection();
   }

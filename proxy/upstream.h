@@ -114,6 +114,10 @@ class UpstreamCall {
   [[nodiscard]] static Task<> run_pump(std::shared_ptr<Pump> pump);
   [[nodiscard]] Task<bool> read_more(Clock::time_point until);
   void fail(CallFailure failure) { failure_ = failure; }
+  void complete() {
+    complete_ = true;
+    answered_at_ = Clock::now();
+  }
   void drop_connection();
 
   UpstreamSite& site_;
@@ -136,6 +140,7 @@ class UpstreamCall {
   CallFailure failure_ = CallFailure::None;
   RequestBody::End request_body_end_ = RequestBody::End::More;
   Clock::time_point sent_at_{};
+  Clock::time_point answered_at_{};
 };
 
 }  // namespace semel::proxy

@@ -21,16 +21,19 @@ std::unique_ptr<Connection> UpstreamPool::take(std::size_t endpoint, Clock::dura
 }
 
 void UpstreamPool::give(std::size_t endpoint, std::unique_ptr<Connection> connection,
-                        std::optional<std::chrono::seconds> announced) {
+                        std::optional<std::chrono::seconds> announced, Clock::time_point answered) {
   connection->expires_never();
-  const auto now = Clock::now();
-  auto usable_until = now + kIdleMax;
-  if (announced) usable_until = std::min(usable_until, now + *announced - kAnnouncedMargin);
-  if (usable_until <= now) {
+  auto usable_until = answered + kIdleMax;
+  if (announced) usable_until = std::min(usable_until, answered + *announced - kAnnouncedMargin);
+  if (usable_until <= Clock::now()) {
     forget();
     return;
   }
-  idle_[endpoint].push_back({std::move(connection), now, usable_until});
+  auto& waiting = idle_[endpoint];
+  const auto place = std::upper_bound(
+      waiting.begin(), waiting.end(), answered,
+      [](Clock::time_point at, const Idle& idle) { return at < idle.last_answer; });
+  waiting.insert(place, Idle{std::move(connection), answered, usable_until});
 }
 
 bool UpstreamPool::reserve() {

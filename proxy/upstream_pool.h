@@ -29,8 +29,11 @@ class UpstreamPool {
 
   /// Gives one back after a complete answer.
   /// @param announced  The value of `Keep-Alive: timeout`, if the upstream sent one.
+  /// @param answered   When the answer was complete: the upstream counts its patience from there,
+  ///                   however long the store and the client took since.
   void give(std::size_t endpoint, std::unique_ptr<Connection> connection,
-            std::optional<std::chrono::seconds> announced);
+            std::optional<std::chrono::seconds> announced,
+            Clock::time_point answered = Clock::now());
 
   /// A slot for one more connection. @return false: none left.
   [[nodiscard]] bool reserve();

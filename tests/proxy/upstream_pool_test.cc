@@ -57,6 +57,26 @@ TEST_F(UpstreamPoolTest, TheOneThatAnsweredLastIsTakenFirst) {
   EXPECT_EQ(pool.take(0, 1h), nullptr);
 }
 
+TEST_F(UpstreamPoolTest, TheAgeCountsFromTheAnswerAndNotFromTheReturn) {
+  const auto now = UpstreamPool::Clock::now();
+  pool.give(0, open(), std::nullopt, now - 2s);
+  EXPECT_EQ(pool.take(0, 1s), nullptr) << "the store or the client took two seconds";
+  EXPECT_NE(pool.take(0, 3s), nullptr);
+  pool.give(0, open(), 3s, now - 2s);
+  EXPECT_EQ(pool.take(0, 1h), nullptr) << "the tool closes it within the second";
+  EXPECT_TRUE(closed_here(1));
+}
+
+TEST_F(UpstreamPoolTest, OneThatComesBackLateStandsBehindYoungerAnswers) {
+  const auto now = UpstreamPool::Clock::now();
+  auto young = open();
+  const Connection* younger = young.get();
+  pool.give(0, std::move(young), std::nullopt, now);
+  pool.give(0, open(), std::nullopt, now - 2s);
+  const auto taken = pool.take(0, 1s);
+  EXPECT_EQ(taken.get(), younger);
+}
+
 TEST_F(UpstreamPoolTest, EndpointsDoNotShareConnections) {
   pool.give(0, open(), std::nullopt);
   EXPECT_EQ(pool.take(1, 1h), nullptr);
