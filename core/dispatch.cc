@@ -1,5 +1,6 @@
-// The law of Semel as a table: one row, one fact. Pure; the driver in proxy/exchange does what it says.
-// Two rows for one cell do not compile. docs/guarantee.md quotes it; tests/core/dispatch_test walks it.
+// The law of Semel as a table: one row, one fact. Pure; the driver in proxy/exchange does what it
+// says. Two rows for one cell do not compile. docs/guarantee.md quotes it; tests/core/dispatch_test
+// walks it.
 #include "core/dispatch.h"
 
 namespace semel {
@@ -100,7 +101,8 @@ constexpr Rule kRules[] = {
     {I | E, RecordingBare, Event::NoRoom, {Replying, Act::RelayUnrecorded}},
     {I | E, RecordingBare, Event::WriteFailed, {Replying, Act::RelayUnrecorded}},
 
-    // Whether or not the mark could be written, the claim stays and its lease lapses into the truth.
+    // Whether or not the mark could be written, the claim stays and its lease lapses into the
+    // truth.
     {E, Marking, Event::Written, {Replying, Act::RefuseIndeterminate}},
     {E, Marking, Event::WriteStale, {Replying, Act::RefuseIndeterminate}},
     {E, Marking, Event::NoRoom, {Replying, Act::RefuseIndeterminate}},
@@ -145,8 +147,8 @@ consteval Table unfold() {
   for (const Rule& rule : kRules) {
     for (unsigned policy = 0; policy < 4; ++policy) {
       if ((rule.who & (1u << policy)) == 0) continue;
-      Cell& cell = table[policy][static_cast<std::size_t>(rule.where)]
-                        [static_cast<std::size_t>(rule.what)];
+      Cell& cell =
+          table[policy][static_cast<std::size_t>(rule.where)][static_cast<std::size_t>(rule.what)];
       if (cell.legal) throw "two rows for one cell";
       cell = {rule.then, true};
     }

@@ -4,6 +4,7 @@
 #include "core/json_reader.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -30,14 +31,17 @@ bool is_plain(char c) {
   return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
 }
 
-/// True if all of eight bytes are plain: a zero-byte test per forbidden value, eight at once.
-bool are_plain(std::uint64_t eight) {
+/// How many of eight bytes, from the first in memory on, are plain: a zero-byte test per forbidden
+/// value, eight at once. The lowest bit that such a test sets is exact; higher ones may not be.
+std::size_t plain_prefix(std::uint64_t eight) {
   constexpr std::uint64_t kOnes = 0x0101010101010101ull;
   constexpr std::uint64_t kHighs = 0x8080808080808080ull;
   const auto has_zero = [](std::uint64_t x) { return (x - kOnes) & ~x & kHighs; };
   const std::uint64_t control = (eight - kOnes * 0x20) & ~eight & kHighs;
-  return ((eight & kHighs) | control | has_zero(eight ^ (kOnes * '"')) |
-          has_zero(eight ^ (kOnes * '\\'))) == 0;
+  const std::uint64_t special = (eight & kHighs) | control | has_zero(eight ^ (kOnes * '"')) |
+                                has_zero(eight ^ (kOnes * '\\'));
+  static_assert(std::endian::native == std::endian::little);
+  return static_cast<std::size_t>(std::countr_zero(special)) / 8;
 }
 
 bool is_hex(char c) {
@@ -199,8 +203,9 @@ class JsonReader {
     while (at_ + 8 <= text_.size()) {
       std::uint64_t eight;
       std::memcpy(&eight, text_.data() + at_, 8);
-      if (!are_plain(eight)) break;
-      at_ += 8;
+      const std::size_t plain = plain_prefix(eight);
+      at_ += plain;
+      if (plain < 8) return;
     }
     while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
   }

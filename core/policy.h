@@ -34,7 +34,8 @@ enum class Policy : std::uint8_t {
   return "NONE";
 }
 
-/// Reads the configuration's word, exactly as written there. `NONE` is not a word an operator may use.
+/// Reads the configuration's word, exactly as written there. `NONE` is not a word an operator may
+/// use.
 [[nodiscard]] constexpr std::optional<Policy> parse_policy(std::string_view word) {
   if (word == "READ_ONLY") return Policy::ReadOnly;
   if (word == "IDEMPOTENT") return Policy::Idempotent;

@@ -13,7 +13,8 @@ namespace semel {
 template <class T>
 using Result = boost::system::result<T, Fault>;
 
-/// Found by boost::system::result::value(): asking a failed result for its value is a broken program.
+/// Found by boost::system::result::value(): asking a failed result for its value is a broken
+/// program.
 [[noreturn]] inline void throw_exception_from_error(Fault fault, const boost::source_location&) {
   throw std::logic_error("value() of a failed result: " + std::string(name(fault)));
 }

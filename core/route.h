@@ -110,8 +110,8 @@ struct Route {
   RecordRules record;
   ForwardKey forward_key;
   RetryRules retry;
-  std::vector<std::string> replay_headers_add;     ///< Names stored although the deny list has them.
-  std::vector<std::string> replay_headers_remove;  ///< Names never stored.
+  std::vector<std::string> replay_headers_add;  ///< Names stored although the deny list has them.
+  std::vector<std::string> replay_headers_remove;    ///< Names never stored.
   std::size_t request_body_bytes_max = 1024 * 1024;  ///< Keyed routes only: others stream.
   std::vector<std::string> allow_escapes;
   bool keep_host = false;

@@ -1,5 +1,7 @@
 #include "proxy/access_log.h"
 
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +12,9 @@
 
 namespace semel::proxy {
 namespace {
+
+/// A method is a client's word, and may be long.
+constexpr std::size_t kMethodShown = 32;
 
 void append_number(std::string& out, std::uint64_t number) {
   char digits[24];
@@ -46,12 +51,28 @@ void append_time(std::string& out) {
   out.append("{\"time\":\"").append(text).append(".").append(millis, 4).append("\"");
 }
 
+/// As many lines from the front as `bytes` hold; one at least.
+std::string_view whole_lines(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  const auto last = text.rfind('\n', bytes - 1);
+  return text.substr(0, (last == std::string_view::npos ? text.find('\n') : last) + 1);
+}
+
 }  // namespace
+
+AccessLog::AccessLog(int fd, Counter& dropped) : fd_(fd), dropped_(dropped) {
+  struct stat what{};
+  is_file_ = fd_ >= 0 && ::fstat(fd_, &what) == 0 && S_ISREG(what.st_mode);
+}
 
 void AccessLog::write(const AccessEntry& entry) {
   if (!is_on()) return;
+  if (pending_.size() >= kKeptMax) {
+    dropped_.add();
+    return;
+  }
   append_time(pending_);
-  append_string(pending_, "method", entry.method);
+  append_string(pending_, "method", entry.method.substr(0, kMethodShown));
   append_string(pending_, "route", entry.route);
   append_string(pending_, "policy", name(entry.policy));
   append_string(pending_, "outcome", name(entry.outcome));
@@ -76,12 +97,18 @@ void AccessLog::write(const AccessEntry& entry) {
 void AccessLog::flush() {
   std::string_view rest = pending_;
   while (!rest.empty()) {
-    const auto written = ::write(fd_, rest.data(), rest.size());
+    std::string_view piece = rest;
+    if (!is_file_) {
+      pollfd other_end{fd_, POLLOUT, 0};
+      if (::poll(&other_end, 1, 0) != 1 || (other_end.revents & POLLOUT) == 0) break;
+      piece = whole_lines(rest, kPiece);
+    }
+    const auto written = ::write(fd_, piece.data(), piece.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;  // A full disk or a closed pipe loses log lines, never requests.
+    if (written <= 0) break;  // A full disk or a closed pipe.
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
-  pending_.clear();
+  pending_.erase(0, pending_.size() - rest.size());
 }
 
 }  // namespace semel::proxy

@@ -10,6 +10,7 @@
 #include "core/dispatch.h"
 #include "core/policy.h"
 #include "core/upstream_end.h"
+#include "proxy/metrics.h"
 #include "proxy/outcome.h"
 
 namespace semel::proxy {
@@ -34,19 +35,28 @@ struct AccessEntry {
   bool client_gone = false;
 };
 
-/// JSON lines, gathered per worker and written a block at a time.
-/// @thread One worker's. Several may share a file: each block is one append of whole lines.
+/// JSON lines, gathered per worker and written a block at a time. A reader that does not read costs
+/// lines, which are counted, and never a request: nothing here waits.
+/// @thread One worker's. Several may share a file or a pipe: each write is one append of whole
+/// lines.
 class AccessLog {
  public:
-  /// @param fd  -1: off. Not owned.
-  explicit AccessLog(int fd) : fd_(fd) {}
+  /// @param fd       -1: off. Not owned.
+  /// @param dropped  Counts the lines that nobody took.
+  AccessLog(int fd, Counter& dropped);
   [[nodiscard]] bool is_on() const { return fd_ >= 0; }
   void write(const AccessEntry& entry);
+  /// Writes what the other end takes now, and keeps the rest.
   void flush();
 
  private:
   static constexpr std::size_t kBlock = 32 * 1024;
+  /// A write of at most this much is whole, and does not wait where poll() says writable (POSIX).
+  static constexpr std::size_t kPiece = 4096;
+  static constexpr std::size_t kKeptMax = 1024 * 1024;
   int fd_;
+  bool is_file_ = false;
+  Counter& dropped_;
   std::string pending_;
 };
 

@@ -79,9 +79,9 @@ void print_keyed(std::ostream& out, const Route& route) {
   print_line(out, "mode", std::string(word(route.mode)));
   print_line(out, "lease", to_text(route.lease()));
   print_line(out, "retention", to_text(route.retention));
-  print_line(out, "indeterminate",
-             route.indeterminate_retention ? to_text(*route.indeterminate_retention)
-                                           : "never forgotten");
+  print_line(
+      out, "indeterminate",
+      route.indeterminate_retention ? to_text(*route.indeterminate_retention) : "never forgotten");
   print_line(out, "one call", recipe_of(route));
   print_line(out, "client's key", std::string(word(route.key.client_key)));
   if (!route.key.guards.empty()) print_line(out, "must match", list(route.key.guards));

@@ -19,7 +19,10 @@ bool is_event_stream(const ResponseHead& head) {
   if (head.framing == Framing::None) return false;
   if (head.framing == Framing::Length && head.content_length == 0) return false;
   for (const HeaderField& field : head.fields.all()) {
-    if (same_name(field.name, "content-type")) return field.value.starts_with("text/event-stream");
+    constexpr std::string_view kType = "text/event-stream";
+    if (same_name(field.name, "content-type")) {
+      return same_name(field.value.substr(0, kType.size()), kType);
+    }
   }
   return false;
 }

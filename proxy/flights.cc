@@ -109,12 +109,14 @@ Flights::Sight Flights::sight(const Seat& seat) {
 }
 
 void Flights::end(const std::shared_ptr<Flight>& flight, Landing landing) {
-  auto landed = std::make_shared<const Landing>(std::move(landing));
+  std::shared_ptr<const Landing> landed;
   std::vector<std::shared_ptr<Waiter>> waiters;
   {
     Shard& shard = shard_of(flight->key);
     const std::lock_guard lock(shard.mutex);
     shard.flights.erase(flight->key);
+    if (flight->seats == 0) return;  // Nobody followed, and nobody can any more.
+    landed = std::make_shared<const Landing>(std::move(landing));
     flight->landed = landed;
     waiters.swap(flight->waiters);
   }

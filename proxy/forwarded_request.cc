@@ -39,6 +39,18 @@ bool is_key_field(const Route& route, std::string_view name) {
          same_name(name, "semel-fence");
 }
 
+/// Some servers read `_` for `-`: a twin of a field that we set is as good as the field (spec 10).
+bool is_ours(const Route& route, bool guarded, std::string_view name) {
+  const auto is_set_by_us = [&](std::string_view spelled) {
+    return is_rebuilt(spelled) || (guarded && is_key_field(route, spelled));
+  };
+  if (is_set_by_us(name)) return true;
+  if (name.find('_') == std::string_view::npos) return false;
+  std::string twin(name);
+  std::replace(twin.begin(), twin.end(), '_', '-');
+  return is_set_by_us(twin);
+}
+
 /// A list that came in several lines is one list, in their order (RFC 9110 5.3).
 void append_element(std::string& list, std::string_view value) {
   if (value.empty()) return;
@@ -80,13 +92,9 @@ void ForwardedRequest::render(std::string& out, std::string_view authority) cons
   std::string forwarded_for;
   std::string via;
   for (const HeaderField& field : head->fields.all()) {
-    if (is_rebuilt(field.name)) {
-      if (same_name(field.name, "x-forwarded-for")) append_element(forwarded_for, field.value);
-      if (same_name(field.name, "via")) append_element(via, field.value);
-      continue;
-    }
-    if (ends_at_this_hop(*head, field.name)) continue;
-    if (guarded && is_key_field(*route, field.name)) continue;
+    if (same_name(field.name, "x-forwarded-for")) append_element(forwarded_for, field.value);
+    if (same_name(field.name, "via")) append_element(via, field.value);
+    if (is_ours(*route, guarded, field.name) || ends_at_this_hop(*head, field.name)) continue;
     writer.field(field.name, field.value);
   }
 

@@ -156,6 +156,8 @@ void Metrics::add_keys(MetricsPage& page, const StoreHealth& health) const {
   page.counter("semel_stale_writer_total",
                "Writes refused because another attempt owns the record.");
   page.value(sum([](auto& s) -> auto& { return s.stale_writers; }));
+  page.counter("semel_access_log_dropped_lines_total", "Log lines that nobody took in time.");
+  page.value(sum([](auto& s) -> auto& { return s.access_log_dropped; }));
 }
 
 void Metrics::add_upstreams(MetricsPage& page) const {

@@ -75,6 +75,7 @@ struct MetricsShard {
   Counter expired_reruns;
   Counter records_expired;
   Counter stale_writers;
+  Counter access_log_dropped;
   std::array<Counter, kStoreOperationCount> store_errors;
   std::array<Histogram, kStoreOperationCount> store_duration;
   Histogram wait_duration;

@@ -19,12 +19,17 @@ std::optional<std::chrono::seconds> announced_timeout(const ResponseHead& head) 
   for (const HeaderField& field : head.fields.all()) {
     if (!same_name(field.name, "keep-alive")) continue;
     constexpr std::string_view kName = "timeout=";
-    const auto at = field.value.find(kName);
-    if (at == std::string_view::npos) continue;
-    int seconds = 0;
-    const char* from = field.value.data() + at + kName.size();
-    const auto parsed = std::from_chars(from, field.value.data() + field.value.size(), seconds);
-    if (parsed.ec == std::errc()) return std::chrono::seconds(seconds);
+    for (std::string_view rest = field.value; !rest.empty();) {
+      const std::string_view parameter = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(parameter.size() + 1, rest.size()));
+      const auto begin = std::min(parameter.find_first_not_of(" \t"), parameter.size());
+      const std::string_view trimmed = parameter.substr(begin);
+      if (!same_name(trimmed.substr(0, kName.size()), kName)) continue;
+      int seconds = 0;
+      const char* from = trimmed.data() + kName.size();
+      const auto parsed = std::from_chars(from, trimmed.data() + trimmed.size(), seconds);
+      if (parsed.ec == std::errc()) return std::chrono::seconds(seconds);
+    }
   }
   return std::nullopt;
 }

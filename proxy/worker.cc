@@ -33,6 +33,8 @@ std::string address_of(const sockaddr_storage& peer) {
   return text;
 }
 
+constexpr int kAcceptBatch = 64;
+
 /// Serves one client. Owns the session, and so the connection, for as long as it runs.
 Task<> serve(Worker& worker, std::unique_ptr<Connection> client, std::string address) {
   Session session(worker, std::move(client), std::move(address));
@@ -57,7 +59,7 @@ Task<> turn_away(std::unique_ptr<Connection> client) {
 Worker::Worker(Site& shared, std::size_t index)
     : site(shared),
       metrics(shared.metrics.shard(index)),
-      access_log(shared.access_log_fd),
+      access_log(shared.access_log_fd, metrics.access_log_dropped),
       spawn([this](Task<> task) { start(std::move(task)); }),
       tick_timer_(io_.get_executor()) {
   for (const config::Upstream& upstream : site.config.upstreams) {
@@ -103,7 +105,8 @@ Task<> Worker::accept_loop() {
   while (listening_ != nullptr && listening_->is_open()) {
     auto [error] = co_await listening_->async_wait(Descriptor::wait_read, kNoThrow);
     if (error) co_return;
-    for (;;) {
+    // A batch at a time: those who are here already are not to wait for all who come.
+    for (int i = 0; i < kAcceptBatch; ++i) {
       sockaddr_storage peer{};
       socklen_t size = sizeof peer;
       const int fd = ::accept4(listening_->native_handle(), reinterpret_cast<sockaddr*>(&peer),
@@ -154,6 +157,8 @@ Task<> Worker::tick() {
     }
   }
   access_log.flush();
+  // What may still be waited for, a name server that does not answer, concerns nobody any more.
+  io_.stop();
 }
 
 void Worker::drain() {

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -25,9 +27,11 @@ class AccessLogTest : public ::testing::Test {
   [[nodiscard]] std::string path() const { return folder.file("access.log"); }
   [[nodiscard]] std::string written() const { return testing::read_file(path()); }
 
+  Counter dropped;
+
   /// The one line of one entry.
   Json line(const AccessEntry& entry) {
-    AccessLog log(fd);
+    AccessLog log(fd, dropped);
     log.write(entry);
     log.flush();
     const std::string text = written();
@@ -112,7 +116,7 @@ TEST_F(AccessLogTest, NoTextBreaksOutOfItsLine) {
 }
 
 TEST_F(AccessLogTest, GathersLinesAndWritesWholeOnes) {
-  AccessLog log(fd);
+  AccessLog log(fd, dropped);
   AccessEntry entry;
   entry.route = "book";
   log.write(entry);
@@ -128,7 +132,7 @@ TEST_F(AccessLogTest, GathersLinesAndWritesWholeOnes) {
 }
 
 TEST_F(AccessLogTest, WritersOfOneFileDoNotTearEachOthersLines) {
-  AccessLog one(fd), other(fd);
+  AccessLog one(fd, dropped), other(fd, dropped);
   for (int i = 0; i < 500; ++i) {
     one.write({});
     other.write({});
@@ -146,8 +150,37 @@ TEST_F(AccessLogTest, WritersOfOneFileDoNotTearEachOthersLines) {
   EXPECT_EQ(text, "");
 }
 
+TEST_F(AccessLogTest, AReaderThatDoesNotReadCostsLinesThatAreCountedAndNeverWaits) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  AccessLog log(ends[1], dropped);
+  // Far more than a pipe and the log itself hold; a write that waited would never come back.
+  constexpr std::uint64_t kLines = 20'000;
+  for (std::uint64_t i = 0; i < kLines; ++i) log.write({});
+  EXPECT_GT(dropped.read(), 0U);
+  std::string text;
+  char piece[4096];
+  for (int round = 0; round < 1000; ++round) {
+    log.flush();
+    pollfd readable{ends[0], POLLIN, 0};
+    if (::poll(&readable, 1, 0) != 1) break;
+    const auto got = ::read(ends[0], piece, sizeof piece);
+    ASSERT_GT(got, 0);
+    text.append(piece, static_cast<std::size_t>(got));
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+  // Every line that was not counted as dropped is there, whole.
+  std::istringstream lines(text);
+  std::uint64_t whole = 0;
+  for (std::string one; std::getline(lines, one); ++whole) {
+    ASSERT_EQ(Json::parse(one).kind(), Json::Kind::Object);
+  }
+  EXPECT_EQ(whole + dropped.read(), kLines);
+}
+
 TEST_F(AccessLogTest, OneThatIsOffIsSilent) {
-  AccessLog log(-1);
+  AccessLog log(-1, dropped);
   EXPECT_FALSE(log.is_on());
   log.write({});
   log.flush();
@@ -156,7 +189,7 @@ TEST_F(AccessLogTest, OneThatIsOffIsSilent) {
 TEST_F(AccessLogTest, AFileThatTakesNoMoreLosesLinesAndNothingElse) {
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
   ASSERT_GE(full, 0);
-  AccessLog log(full);
+  AccessLog log(full, dropped);
   for (int i = 0; i < 1000; ++i) log.write({});
   log.flush();
   ::close(full);

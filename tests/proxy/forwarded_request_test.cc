@@ -82,6 +82,19 @@ TEST_F(ForwardedRequestTest, TheHostIsTheUpstreamsOrKeptByOption) {
   EXPECT_THAT(forward("").all("Host"), ElementsAre("semel.example"));
 }
 
+TEST_F(ForwardedRequestTest, AnUnderscoreTwinOfAFieldThatWeSetEndsHere) {
+  request.key_hex = kKey;
+  route.forward_key.header = "X-Once-Key";
+  const Seen seen =
+      forward("Semel_Fence: 9\r\nX_Once_Key: mine\r\nX_Forwarded_For: 10.0.0.1\r\nX_Tag: 1\r\n");
+  for (const char* name : {"Semel_Fence", "X_Once_Key", "X_Forwarded_For"}) {
+    EXPECT_THAT(seen.all(name), IsEmpty()) << name;
+  }
+  EXPECT_THAT(seen.all("X-Once-Key"), ElementsAre(kKey));
+  EXPECT_THAT(seen.all("X-Forwarded-For"), ElementsAre("192.0.2.7"));
+  EXPECT_THAT(seen.all("X_Tag"), ElementsAre("1"));
+}
+
 TEST_F(ForwardedRequestTest, FieldsOfOneHopEndHere) {
   const Seen seen = forward(
       "TE: trailers\r\nTrailer: X-Sum\r\nKeep-Alive: timeout=5\r\nProxy-Connection: keep-alive\r\n"
