@@ -21,6 +21,7 @@ void Deadlines::arm(Entry& entry, Clock::time_point at) {
 }
 
 void Deadlines::sweep(Clock::time_point now) {
+  if (now != Clock::time_point::max()) swept_ = now;
   // A cursor of our own in the ring survives whatever a callback disarms.
   Entry cursor(nullptr, nullptr);
   Entry end(nullptr, nullptr);

@@ -38,11 +38,15 @@ class Deadlines {
 
   /// Arms `entry`, or moves it to another time. It fires within one sweep interval after `at`.
   void arm(Entry& entry, Clock::time_point at);
+  /// The time of the last sweep: late by an interval at most, and free. For deadlines that are
+  /// longer than that by far.
+  [[nodiscard]] Clock::time_point coarse_now() const { return swept_; }
   /// Calls everything whose time has come. What is armed during the sweep waits for the next one.
   void sweep(Clock::time_point now);
 
  private:
   Entry head_;  // A ring: head_ is its only fixed member.
+  Clock::time_point swept_ = Clock::now();
 };
 
 }  // namespace semel

@@ -48,6 +48,10 @@ class Connection {
   /// From now on operations that are still waiting at `at` end with Expired. Replaces the one
   /// before.
   void expires_at(Deadlines::Clock::time_point at);
+  /// The same, counted from the last sweep: for patience that is longer than a sweep by far.
+  void expires_after(Deadlines::Clock::duration patience) {
+    expires_at(deadlines_.coarse_now() + patience);
+  }
   void expires_never() { deadline_.disarm(); }
   [[nodiscard]] bool expired() const { return expired_; }
 

@@ -95,7 +95,7 @@ void ForwardedRequest::render(std::string& out, std::string_view authority) cons
     if (same_name(field.name, "x-forwarded-for")) append_element(forwarded_for, field.value);
     if (same_name(field.name, "via")) append_element(via, field.value);
     if (is_ours(*route, guarded, field.name) || ends_at_this_hop(*head, field.name)) continue;
-    writer.field(field.name, field.value);
+    writer.received(field);
   }
 
   append_element(forwarded_for, client_address);

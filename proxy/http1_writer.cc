@@ -35,6 +35,16 @@ void HeadWriter::field(std::string_view name, std::string_view value) {
   out_.append(name).append(": ").append(value).append("\r\n");
 }
 
+void HeadWriter::received(const HeaderField& line) {
+  const char* const behind_name = line.name.data() + line.name.size();
+  if (line.value.data() != behind_name + 2 || behind_name[0] != ':' || behind_name[1] != ' ') {
+    field(line.name, line.value);
+    return;
+  }
+  SEMEL_CHECK(is_field_value(line.value));
+  out_.append(line.name.data(), line.name.size() + 2 + line.value.size()).append("\r\n");
+}
+
 void HeadWriter::field(std::string_view name, std::uint64_t number) {
   char digits[24];
   const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;

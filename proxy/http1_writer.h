@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/header_field.h"
+
 namespace semel::proxy {
 
 /// The one place where a header line is written. A value with CR, LF, NUL or another control, or a
@@ -23,6 +25,10 @@ class HeadWriter {
   void status_line(std::uint16_t status, std::string_view reason = {});
   void field(std::string_view name, std::string_view value);
   void field(std::string_view name, std::uint64_t number);
+  /// A line that one of the readers let through. Its name was a token there; its value is checked
+  /// once more, because this is the place that answers for it.
+  /// @param line  Where it stands as `Name: value`, in one piece, it is copied in one piece.
+  void received(const HeaderField& line);
   /// The empty line.
   void end() { out_.append("\r\n"); }
 

@@ -85,7 +85,7 @@ Task<> Reply::stored(const StoredResponse& response, const GuardWords& words) {
       no_store = true;
     }
     dated |= same_name(field.name, "date");
-    writer.field(field.name, field.value);
+    writer.received(field);
   }
   if (!dated) writer.field("Date", http_date());
   if (!no_store) writer.field("Cache-Control", "no-store");
@@ -134,7 +134,7 @@ void Reply::begin(const ResponseHead& head, const GuardWords& words) {
     }
     if (words.guarded && is_our_answer_field(field.name)) continue;
     dated |= same_name(field.name, "date");
-    writer.field(field.name, field.value);
+    writer.received(field);
   }
   if (!dated) writer.field("Date", http_date());
   if (way_ == Way::Length) {
@@ -202,7 +202,7 @@ Task<> Reply::send(std::string_view body, std::string_view tail) {
   const std::array<asio::const_buffer, 3> buffers = {asio::buffer(pending_),
                                                      asio::buffer(body.data(), body.size()),
                                                      asio::buffer(tail.data(), tail.size())};
-  client_.expires_at(Deadlines::Clock::now() + kClientStallMax);
+  client_.expires_after(kClientStallMax);
   SendReply sent = client_.write_now(buffers);
   bytes_sent_ += sent.bytes;
   std::size_t skip = sent.bytes;
@@ -212,7 +212,7 @@ Task<> Reply::send(std::string_view body, std::string_view tail) {
     while (sent.end == IoEnd::Done && rest.size() != 0) {
       // A slow client is served for as long as it takes some of it.
       const std::array<asio::const_buffer, 1> slice = {asio::buffer(rest, kStallBytes)};
-      client_.expires_at(Deadlines::Clock::now() + kClientStallMax);
+      client_.expires_after(kClientStallMax);
       sent = co_await client_.write_all(slice);
       bytes_sent_ += sent.bytes;
       rest += sent.bytes;

@@ -67,7 +67,7 @@ Task<IoEnd> Session::read_first_bytes() {
   guest_->is_idle = true;
   if (worker_.site.draining.load(std::memory_order_relaxed)) co_return IoEnd::Closed;
   const auto& limits = worker_.site.config.limits;
-  const auto from = Clock::now();
+  const auto from = worker_.deadlines.coarse_now();
   const auto until = from + (is_first_ ? limits.header_timeout : limits.idle_timeout);
   const auto held_until = std::min(from + kBlockHeld, until);
   worker_.buffers.lend(in_);
@@ -88,7 +88,7 @@ Task<IoEnd> Session::read_first_bytes() {
 
 Task<bool> Session::read_head() {
   if (in_.is_empty() && co_await read_first_bytes() != IoEnd::Done) co_return false;
-  const auto until = Clock::now() + worker_.site.config.limits.header_timeout;
+  const auto until = worker_.deadlines.coarse_now() + worker_.site.config.limits.header_timeout;
   // A refusal is logged with the method. The one before may point to a block that was given back.
   head_.method = {};
   std::size_t scanned = 0;

@@ -31,7 +31,14 @@ StoreClock StoreClock::real() {
     ::clock_gettime(CLOCK_BOOTTIME, &at);
     return std::chrono::seconds(at.tv_sec) + std::chrono::nanoseconds(at.tv_nsec);
   };
-  clock.wall = [] { return std::chrono::system_clock::now(); };
+  clock.wall = [] {
+    // The tick's time is good enough for people to read, and costs a fifth.
+    timespec at{};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &at);
+    return std::chrono::system_clock::time_point(
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(
+            std::chrono::seconds(at.tv_sec) + std::chrono::nanoseconds(at.tv_nsec)));
+  };
   return clock;
 }
 
