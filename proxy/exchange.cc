@@ -283,6 +283,9 @@ void Exchange::land(StoredResponsePtr response, bool marked) {
 void Exchange::account() {
   const auto duration = Clock::now() - began_;
   metrics_.requests[static_cast<std::size_t>(outcome_)].add();
+  if (is_guarded() && !dispatched_ && outcome_ != Outcome::Refused) {
+    worker_.metrics.suppressed[static_cast<std::size_t>(outcome_)].add();
+  }
   metrics_.request_duration.observe(duration);
   if (!worker_.access_log.is_on()) return;
   AccessEntry entry;

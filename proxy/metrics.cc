@@ -115,10 +115,9 @@ void Metrics::add_requests(MetricsPage& page) const {
                "Calls that were answered without asking the tool.");
   for (const Outcome kind :
        {Outcome::Replayed, Outcome::Collapsed, Outcome::InFlight, Outcome::Indeterminate}) {
-    page.value(sum_of_routes([kind](auto& route) -> auto& {
-                 return route.requests[static_cast<std::size_t>(kind)];
-               }),
-               {{"kind", std::string(name(kind))}});
+    page.value(
+        sum([kind](auto& s) -> auto& { return s.suppressed[static_cast<std::size_t>(kind)]; }),
+        {{"kind", std::string(name(kind))}});
   }
   page.histogram("semel_request_duration_seconds", "From the request's last byte to the answer's.");
   for (std::size_t r = 0; r < routes_.size(); ++r) {
@@ -151,7 +150,7 @@ void Metrics::add_keys(MetricsPage& page, const StoreHealth& health) const {
   page.counter("semel_records_expired_total", "Records erased after their window.");
   page.value(sum([](auto& s) -> auto& { return s.records_expired; }));
   page.counter("semel_expired_reruns_total",
-               "Calls that ran again because their record had expired.");
+               "Calls that ran again over an expired record that was not erased yet.");
   page.value(sum([](auto& s) -> auto& { return s.expired_reruns; }));
   page.counter("semel_stale_writer_total",
                "Writes refused because another attempt owns the record.");

@@ -71,6 +71,8 @@ struct MetricsShard {
   explicit MetricsShard(std::size_t routes) : by_route(routes + 1) {}
   std::vector<RouteMetrics> by_route;  ///< In the table's order; the last one: no route matched.
   Counter collisions;
+  /// By Outcome: calls that ended so without the tool being asked on their behalf.
+  std::array<Counter, kOutcomeCount> suppressed;
   std::array<Counter, kReasonCount> indeterminate;  ///< By IndeterminateReason.
   Counter expired_reruns;
   Counter records_expired;

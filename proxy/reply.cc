@@ -44,7 +44,7 @@ void Reply::write_connection() {
   }
 }
 
-Task<> Reply::problem(const Problem& problem, const GuardWords& words, std::string_view allow) {
+Task<> Reply::problem(const Problem& problem, GuardWords words, std::string_view allow) {
   const ProblemRow& fixed = row(problem.type);
   const std::string body = render_body(problem);
   status_ = fixed.status;
@@ -71,7 +71,7 @@ Task<> Reply::problem(const Problem& problem, const GuardWords& words, std::stri
   co_await send(is_head_ ? std::string_view() : std::string_view(body), {});
 }
 
-Task<> Reply::stored(const StoredResponse& response, const GuardWords& words) {
+Task<> Reply::stored(const StoredResponse& response, GuardWords words) {
   status_ = response.status;
   pending_.clear();
   HeadWriter writer(pending_);

@@ -40,10 +40,10 @@ class Reply {
   Reply& operator=(const Reply&) = delete;
 
   /// A refusal of our own, whole. @param allow  For 405; else empty.
-  [[nodiscard]] Task<> problem(const Problem& problem, const GuardWords& words,
+  [[nodiscard]] Task<> problem(const Problem& problem, GuardWords words,
                                std::string_view allow = {});
   /// A stored answer, whole: a replay, or a follower's share.
-  [[nodiscard]] Task<> stored(const StoredResponse& response, const GuardWords& words);
+  [[nodiscard]] Task<> stored(const StoredResponse& response, GuardWords words);
   /// 204, without a body.
   [[nodiscard]] Task<> no_content();
 

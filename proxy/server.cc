@@ -180,6 +180,10 @@ class Server {
          << ", store durability: " << health.durability;
     if (site_.config.metrics) log_ << ", metrics on " << site_.config.metrics->text();
     log_ << std::endl;
+    if (std::holds_alternative<config::MemoryStore>(site_.config.store)) {
+      log_ << "semel: the memory store is this process's alone, and a restart forgets every key"
+           << std::endl;
+    }
     for (const std::string& warning : site_.config.warnings) log_ << "semel: " << warning << "\n";
     log_.flush();
   }

@@ -112,13 +112,17 @@ TEST(Observe, MetricsMoveWithWhatHappens) {
   gateway.upstream.script(commits_and_hangs());
   EXPECT_EQ(gateway.call_tool("/tools/brief").status, 409);
   expect_metric(gateway, "semel_indeterminate_total", {{"reason", "timeout"}}, 1);
+  // The call that became unknown was no duplicate; the next one is.
+  expect_metric(gateway, "semel_duplicates_suppressed_total", {{"kind", "indeterminate"}}, 0);
+  EXPECT_EQ(gateway.call_tool("/tools/brief").status, 409);
+  expect_metric(gateway, "semel_duplicates_suppressed_total", {{"kind", "indeterminate"}}, 1);
   gateway.upstream.script(commits_and_sends("", Then::Finish));
   EXPECT_EQ(gateway.call_tool("/tools/brief", kBooking, {{"X-Run-Id", "cut"}}).status, 409);
   expect_metric(gateway, "semel_indeterminate_total", {{"reason", "cut"}}, 1);
   expect_metric(gateway, "semel_indeterminate_total", {}, 2);
   expect_metric(gateway, "semel_upstream_failures_total", {{"end", "unanswered"}}, 2);
   expect_metric(gateway, "semel_store_operation_duration_seconds_count", {{"operation", "claim"}},
-                5);
+                6);
 }
 
 TEST(Observe, TheMetricsPageIsTextThatPrometheusReads) {

@@ -151,6 +151,8 @@ TEST_F(MetricsTest, TheWorkersNumbersAreAdded) {
   other.by_route[0].requests[at(Outcome::Executed)].add(2);
   one.by_route[0].requests[at(Outcome::Replayed)].add(3);
   other.by_route[1].requests[at(Outcome::Replayed)].add(4);
+  one.suppressed[at(Outcome::Replayed)].add(3);
+  other.suppressed[at(Outcome::Replayed)].add(4);
   one.collisions.add(5);
   one.indeterminate[static_cast<std::size_t>(IndeterminateReason::OwnerLost)].add(6);
   other.by_route[1].upstream_ends[at(UpstreamEnd::Unanswered)].add(7);
