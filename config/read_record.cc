@@ -128,6 +128,27 @@ RetryRules read_retry_rules(const Value& value) {
   return rules;
 }
 
+/// Names whose value the tool reads for something else than a key.
+bool says_something_else(std::string_view name) {
+  constexpr std::string_view kTaken[] = {"content-length",
+                                         "content-type",
+                                         "content-encoding",
+                                         "host",
+                                         "date",
+                                         "via",
+                                         "expect",
+                                         "authorization",
+                                         "cookie",
+                                         "traceparent",
+                                         "x-forwarded-for",
+                                         "x-forwarded-host",
+                                         "x-forwarded-proto",
+                                         "semel-fence",
+                                         "range"};
+  return std::any_of(std::begin(kTaken), std::end(kTaken),
+                     [&](std::string_view taken) { return same_name(name, taken); });
+}
+
 ForwardKey read_forward_key(const Value& value) {
   ForwardKey forward;
   if (value.is_word("off")) {
@@ -137,7 +158,8 @@ ForwardKey read_forward_key(const Value& value) {
   const Mapping mapping = value.mapping(kForwardKeyGrammar);
   if (const auto header = mapping.find("header")) {
     forward.header = header->nonempty_text();
-    if (!is_token(forward.header) || is_hop_by_hop(forward.header)) {
+    if (!is_token(forward.header) || is_hop_by_hop(forward.header) ||
+        says_something_else(forward.header)) {
       header->fail("\"" + forward.header +
                    "\" cannot carry a key; write a header name such as Idempotency-Key");
     }

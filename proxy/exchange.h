@@ -74,6 +74,7 @@ class Exchange : public Recycled<Exchange> {
   [[nodiscard]] bool is_retried(std::uint16_t status) const;
   [[nodiscard]] Event broken_off();
   Event complete();
+  [[nodiscard]] Task<> hand_on(std::string_view data);
   void drop_what_is_not_kept();
   [[nodiscard]] StoredResponsePtr stored_form();
   [[nodiscard]] StoredResponsePtr bare_form() const;
@@ -128,6 +129,7 @@ class Exchange : public Recycled<Exchange> {
   int attempts_ = 0;
   Clock::time_point first_sent_{};
   Clock::time_point stream_until_{};  // For the answer's last byte, once its head is here.
+  Clock::duration stalled_{};         // By a client that took its time.
   Clock::duration upstream_time_{};
   std::string body_;            // Of the answer, as far as it is kept.
   std::size_t body_bytes_ = 0;  // Of the answer in all.

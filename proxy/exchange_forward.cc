@@ -136,6 +136,7 @@ Task<Event> Exchange::collect() {
 
 Event Exchange::broken_off() {
   upstream_end_ = UpstreamEnd::Unanswered;
+  if (call_->may_have_sent()) upstream_time_ = Clock::now() - call_->sent_at();
   metrics_.upstream_ends[static_cast<std::size_t>(UpstreamEnd::Unanswered)].add();
   return Event::Unanswered;
 }
@@ -190,25 +191,29 @@ Task<Event> Exchange::relay_live() {
   outcome_ = failure ? Outcome::Indeterminate : Outcome::Executed;
   const GuardWords said = words(outcome_, failure);
   reply_.begin(call_->head(), said);
-  co_await reply_.piece(body_, Reply::Hold::LastByte);
+  co_await hand_on(body_);
   kept_share_ = worker_.site.buffered.take(route().record.body_bytes_max);
-  Clock::duration stalled{};
   for (;;) {
     drop_what_is_not_kept();
     const UpstreamCall::Piece piece = co_await call_->piece(stream_until_);
     if (piece.end == UpstreamCall::Piece::End::Broken) co_return broken_off();
     if (!body_dropped_) body_.append(piece.data);
 
-    // A slow client is not the tool's fault: its time is not counted, but the lease has only so
-    // much room for it.
-    const auto handed = Clock::now();
-    co_await reply_.piece(piece.data, Reply::Hold::LastByte);
-    const auto waited = Clock::now() - handed;
-    stalled += waited;
-    stream_until_ += waited;
-    if (stalled > route().settle) reply_.cut();
+    co_await hand_on(piece.data);
     if (piece.end == UpstreamCall::Piece::End::Last) co_return complete();
   }
+}
+
+/// A slow client is not the tool's fault: its time is not counted, but the lease has only so much
+/// room for it.
+Task<> Exchange::hand_on(std::string_view data) {
+  reply_.be_patient_for(route().settle - stalled_);
+  const auto handed = Clock::now();
+  co_await reply_.piece(data, Reply::Hold::LastByte);
+  const auto waited = Clock::now() - handed;
+  stalled_ += waited;
+  stream_until_ += waited;
+  if (stalled_ > route().settle) reply_.cut();
 }
 
 void Exchange::drop_what_is_not_kept() {
@@ -260,6 +265,7 @@ Task<Event> Exchange::relay(Outcome outcome, bool veto) {
   land(shared, veto);
   outcome_ = outcome;
   if (reply_.has_begun()) {
+    reply_.be_patient_for(Clock::duration::max());  // The claim is settled: no lease waits for it.
     co_await reply_.end();
     co_return Event::Sent;
   }

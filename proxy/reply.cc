@@ -10,8 +10,6 @@
 namespace semel::proxy {
 namespace {
 
-/// A client that takes less than this much of an answer in this time counts as gone.
-constexpr std::chrono::seconds kClientStallMax{30};
 constexpr std::size_t kStallBytes = 64 * 1024;
 
 bool has_no_store(std::string_view cache_control) { return list_names(cache_control, "no-store"); }
@@ -202,7 +200,7 @@ Task<> Reply::send(std::string_view body, std::string_view tail) {
   const std::array<asio::const_buffer, 3> buffers = {asio::buffer(pending_),
                                                      asio::buffer(body.data(), body.size()),
                                                      asio::buffer(tail.data(), tail.size())};
-  client_.expires_after(kClientStallMax);
+  client_.expires_after(patience_);
   SendReply sent = client_.write_now(buffers);
   bytes_sent_ += sent.bytes;
   std::size_t skip = sent.bytes;
@@ -212,7 +210,7 @@ Task<> Reply::send(std::string_view body, std::string_view tail) {
     while (sent.end == IoEnd::Done && rest.size() != 0) {
       // A slow client is served for as long as it takes some of it.
       const std::array<asio::const_buffer, 1> slice = {asio::buffer(rest, kStallBytes)};
-      client_.expires_after(kClientStallMax);
+      client_.expires_after(patience_);
       sent = co_await client_.write_all(slice);
       bytes_sent_ += sent.bytes;
       rest += sent.bytes;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -58,6 +60,11 @@ class Reply {
   /// Sends what is held, and the end of the body. Everything in one write where nothing has left
   /// yet.
   [[nodiscard]] Task<> end(std::string_view last_piece = {});
+  /// How long the client may take nothing before it counts as gone; at most kPatienceMax.
+  void be_patient_for(Deadlines::Clock::duration patience) {
+    patience_ = std::clamp(patience, Deadlines::Clock::duration::zero(),
+                           Deadlines::Clock::duration(kPatienceMax));
+  }
   /// The upstream's body was cut: the client's connection is, too.
   void cut();
 
@@ -75,6 +82,7 @@ class Reply {
   [[nodiscard]] std::string_view problem_slug() const { return problem_slug_; }
 
  private:
+  static constexpr std::chrono::seconds kPatienceMax{30};
   enum class Way : std::uint8_t {
     None,  ///< No body follows: the head is all of it.
     Length,
@@ -87,6 +95,7 @@ class Reply {
 
   Connection& client_;
   std::string& pending_;  // The head until it leaves, then what stands before the next body bytes.
+  Deadlines::Clock::duration patience_ = kPatienceMax;
   bool is_head_ = false;
   bool is_http10_ = false;
   bool keep_alive_ = true;

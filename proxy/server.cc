@@ -205,6 +205,7 @@ class Server {
 
 int serve(config::Config config, std::unique_ptr<Store> store, std::ostream& log) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // A file-size limit is a store that cannot write, not an end.
   raise_descriptor_limit(config, log);
   Server server(std::move(config), std::move(store), log);
   return server.run();

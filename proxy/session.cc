@@ -157,9 +157,10 @@ Task<Session::Then> Session::answer() {
       } else {
         co_await exchange(*path, *match, policy, reply);
         if (reply.keeps_alive()) co_return Then::Again;
-        if (reply.was_cut()) {
+        if (reply.is_gone()) {
+          // Broken off: it must not look like an answer that ends with its connection.
           client_->reset();
-        } else if (!reply.is_gone()) {
+        } else {
           co_await linger();
         }
         co_return Then::Close;
