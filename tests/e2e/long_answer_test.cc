@@ -57,6 +57,36 @@ TEST(LongAnswer, HasOneStreamTimeoutFromItsHeadToItsLastByte) {
   }
 }
 
+TEST(LongAnswer, IsSettledWithinTheLeaseAlthoughItsClientTakesNothing) {
+  GatewayOptions options;
+  options.routes = R"(
+routes:
+  - name: book
+    match: {methods: [POST], path: /tools/book}
+    upstream: tool
+    policy: EFFECTFUL
+    dispatch_by: 200ms
+    timeout: 1s
+    stream_timeout: 1s
+    settle: 500ms
+    lease_margin: 3s)" +
+                   std::string(kToolKey);
+  Gateway gateway(options);
+  gateway.upstream.script([](Turn& turn) {
+    turn.commit();
+    // More than any socket buffer takes while the client does not read.
+    turn.send(head_of(32 * 1024 * 1024));
+    turn.send(std::string(32 * 1024 * 1024, 'x'));
+  });
+  HttpClient stalled(gateway.semel.port());
+  stalled.send(Gateway::tool_request("/tools/book"));
+  ASSERT_TRUE(stalled.sees("\r\n\r\n"));
+  // The next call is answered once the first is settled: its client was cut, its effect is known.
+  expect_problem(gateway.book(), "result-not-kept");
+  EXPECT_EQ(gateway.semel.metric("semel_indeterminate_total"), 0);
+  EXPECT_EQ(gateway.upstream.requests(), 1);
+}
+
 TEST(LongAnswer, ThatTricklesWithinItsTimeArrivesWholeAndIsReplayed) {
   constexpr std::size_t kLength = 160'000;
   Gateway gateway(with_stream_timeout("20s"));
