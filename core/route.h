@@ -46,6 +46,7 @@ struct KeyRecipe {
   std::vector<ValueSource> guards;
   std::optional<ValueSource> caller;  ///< Absent: the tenant may see it.
   ClientKey client_key = ClientKey::Ignore;
+  bool operator==(const KeyRecipe&) const = default;
 };
 
 /// One segment of a route's pattern.
