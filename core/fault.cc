@@ -10,6 +10,8 @@ std::string_view name(Fault fault) {
       return "store_timeout";
     case Fault::StoreFull:
       return "store_full";
+    case Fault::StoreSuspect:
+      return "store_suspect";
     case Fault::StoreBroken:
       return "store_broken";
     case Fault::RecordCorrupt:
