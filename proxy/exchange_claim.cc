@@ -4,6 +4,7 @@
 
 #include "io/clock.h"
 #include "proxy/exchange.h"
+#include "proxy/fail_point.h"
 
 namespace semel::proxy {
 namespace {
@@ -107,6 +108,7 @@ Task<Event> Exchange::claim() {
   ClaimRequest request = claim_request();
   settlement_.emplace(worker_, Attempt{key_.key, token_, Fence{}}, claim_asked_ + route().lease());
   const auto asked = Clock::now();
+  fail_point(FailPoint::BeforeClaim);
   auto result = co_await worker_.site.store->claim(std::move(request));
   worker_.metrics.store_duration[static_cast<std::size_t>(StoreOperation::Claim)].observe(
       Clock::now() - asked);
@@ -158,6 +160,7 @@ Event Exchange::take_reply(ClaimReply reply) {
     reference_ = hex_of(own_reference_);
     lead_.announce(*reference_);
     settlement_.emplace(worker_, Attempt{key_.key, token_, fence_}, claim_asked_ + route().lease());
+    fail_point(FailPoint::AfterClaim);
     return Event::Granted;
   }
   if (const auto* held = std::get_if<Held>(&reply)) {

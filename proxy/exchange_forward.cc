@@ -5,6 +5,7 @@
 #include "core/header_rules.h"
 #include "io/clock.h"
 #include "proxy/exchange.h"
+#include "proxy/fail_point.h"
 #include "proxy/hop_fields.h"
 
 namespace semel::proxy {
@@ -142,6 +143,7 @@ Event Exchange::broken_off() {
 }
 
 Event Exchange::complete() {
+  fail_point(FailPoint::AfterAnswer);
   upstream_end_ = UpstreamEnd::Answered;
   upstream_time_ = Clock::now() - call_->sent_at();
   metrics_.upstream_duration.observe(upstream_time_);

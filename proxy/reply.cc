@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/header_rules.h"
+#include "proxy/fail_point.h"
 #include "proxy/hop_fields.h"
 #include "proxy/http1_writer.h"
 
@@ -200,6 +201,7 @@ Task<> Reply::send(std::string_view body, std::string_view tail) {
   const std::array<asio::const_buffer, 3> buffers = {asio::buffer(pending_),
                                                      asio::buffer(body.data(), body.size()),
                                                      asio::buffer(tail.data(), tail.size())};
+  if (!head_has_left_) fail_point(FailPoint::BeforeReply);
   client_.expires_after(patience_);
   SendReply sent = client_.write_now(buffers);
   bytes_sent_ += sent.bytes;
@@ -217,6 +219,7 @@ Task<> Reply::send(std::string_view body, std::string_view tail) {
     }
   }
   head_has_left_ = true;
+  fail_point(FailPoint::MidReply);
   pending_.clear();
   if (sent.end != IoEnd::Done) gone_ = true;
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "io/clock.h"
+#include "proxy/fail_point.h"
 #include "proxy/worker.h"
 
 namespace semel::proxy {
@@ -49,7 +50,9 @@ Event Settlement::conclude(StoreOperation operation, const Result<WriteReply>& r
 
 Task<Event> Settlement::record(StoredResponsePtr response) {
   const auto asked = std::chrono::steady_clock::now();
+  fail_point(FailPoint::BeforeRecord);
   const auto result = co_await worker_.site.store->record(attempt_, response);
+  fail_point(FailPoint::AfterRecord);
   const Event event = conclude(StoreOperation::Record, result, asked);
   if (event == Event::WriteFailed && may_heal(result.error())) {
     Behind behind{&worker_, StoreOperation::Record, attempt_, response, {}, {}, lease_ends_};

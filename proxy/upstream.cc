@@ -8,6 +8,7 @@
 
 #include "core/header_rules.h"
 #include "io/clock.h"
+#include "proxy/fail_point.h"
 #include "proxy/http1_writer.h"
 
 namespace semel::proxy {
@@ -86,6 +87,7 @@ Task<UpstreamEnd> UpstreamCall::send(const ForwardedRequest& request, std::strin
     endpoint_ = (first + i) % endpoints.size();
     const config::Endpoint& endpoint = endpoints[endpoint_];
     while (auto pooled = site_.pool.take(endpoint_, dispatch.pooled_age_max)) {
+      fail_point(FailPoint::BeforeDispatch);
       if (too_late()) {
         site_.pool.forget();
         fail(CallFailure::TooLate);
@@ -100,6 +102,7 @@ Task<UpstreamEnd> UpstreamCall::send(const ForwardedRequest& request, std::strin
     const auto until =
         std::min(dispatch.connect_until, Clock::now() + site_.config.connect_timeout);
     auto fresh = co_await dial(site_.executor, site_.deadlines, std::move(peer), until);
+    fail_point(FailPoint::BeforeDispatch);
     if (fresh == nullptr || too_late()) {
       site_.pool.forget();
       if (fresh != nullptr) {
@@ -137,6 +140,7 @@ Task<bool> UpstreamCall::send_on(std::unique_ptr<Connection> connection,
     co_return false;
   }
   sent_at_ = Clock::now();
+  fail_point(FailPoint::AfterDispatch);
   if (sent.bytes == request_head_.size() + body.size() && stream == nullptr) co_return true;
 
   const std::string_view head = request_head_;

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+namespace semel::proxy {
+
+/// The places of the promise at which the tests let the process die or stand still
+/// (tests/support/fail_points).
+enum class FailPoint : std::uint8_t {
+  BeforeClaim,     ///< The clock of `dispatch_by` runs; the store was not asked.
+  AfterClaim,      ///< Granted, and the exchange knows it.
+  BeforeDispatch,  ///< A connection is there; the last look at the clock comes next.
+  AfterDispatch,   ///< The kernel has taken a byte of the request.
+  AfterAnswer,     ///< The tool's answer is whole.
+  BeforeRecord,    ///< The store was not told.
+  AfterRecord,     ///< The store has answered.
+  BeforeReply,     ///< No byte of the answer has left.
+  MidReply,        ///< A piece of the answer has left.
+};
+
+#ifdef SEMEL_FAIL_POINTS
+/// Lets happen what the test has planned for this point.
+/// @thread Any.
+void fail_point(FailPoint point);
+#else
+/// Nothing: only the tests' program `semel_failpoints` stops here.
+[[gnu::always_inline]] constexpr void fail_point(FailPoint) {}
+#endif
+
+}  // namespace semel::proxy

@@ -1,0 +1,53 @@
+// What happens at the fail points of `semel_failpoints`. The file named by SEMEL_FAIL_POINTS holds
+// `point action`: `after_claim kill` (SIGKILL) or `after_claim stop` (SIGSTOP, of the whole
+// process). Absent or empty: nothing happens. It is read at every point, so a test may change its
+// mind while the program runs.
+#include "proxy/fail_point.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace semel::proxy {
+namespace {
+
+std::string_view name_of(FailPoint point) {
+  switch (point) {
+    case FailPoint::BeforeClaim:
+      return "before_claim";
+    case FailPoint::AfterClaim:
+      return "after_claim";
+    case FailPoint::BeforeDispatch:
+      return "before_dispatch";
+    case FailPoint::AfterDispatch:
+      return "after_dispatch";
+    case FailPoint::AfterAnswer:
+      return "after_answer";
+    case FailPoint::BeforeRecord:
+      return "before_record";
+    case FailPoint::AfterRecord:
+      return "after_record";
+    case FailPoint::BeforeReply:
+      return "before_reply";
+    case FailPoint::MidReply:
+      return "mid_reply";
+  }
+  return {};
+}
+
+}  // namespace
+
+void fail_point(FailPoint point) {
+  const char* file = std::getenv("SEMEL_FAIL_POINTS");
+  if (file == nullptr) return;
+  std::string planned;
+  std::string action;
+  std::ifstream(file) >> planned >> action;
+  if (planned != name_of(point)) return;
+  if (action == "kill") std::raise(SIGKILL);
+  if (action == "stop") std::raise(SIGSTOP);
+}
+
+}  // namespace semel::proxy
