@@ -133,6 +133,37 @@ constexpr Rule kRules[] = {
     {I, ReleasingCut, Event::NoRoom, {Replying, Act::Cut}},
     {I, ReleasingCut, Event::WriteFailed, {Replying, Act::Cut}},
 
+    // The time has passed, the client is told so, and the tool is still heard (spec 6, "late news
+    // of the same attempt"). What it proves settles the claim; nothing is ever sent again.
+    {E, Forwarding, Event::Overdue, {MarkingOverdue, Act::Mark}},
+    {E, Streaming, Event::Overdue, {MarkingOverdueCut, Act::Mark}},
+    {E, MarkingOverdue, Event::Written, {ReplyingOverdue, Act::RefuseIndeterminate}},
+    {E, MarkingOverdue, Event::WriteStale, {ReplyingOverdue, Act::RefuseIndeterminate}},
+    {E, MarkingOverdue, Event::NoRoom, {ReplyingOverdue, Act::RefuseIndeterminate}},
+    {E, MarkingOverdue, Event::WriteFailed, {ReplyingOverdue, Act::RefuseIndeterminate}},
+    {E, MarkingOverdueCut, Event::Written, {ReplyingOverdue, Act::Cut}},
+    {E, MarkingOverdueCut, Event::WriteStale, {ReplyingOverdue, Act::Cut}},
+    {E, MarkingOverdueCut, Event::NoRoom, {ReplyingOverdue, Act::Cut}},
+    {E, MarkingOverdueCut, Event::WriteFailed, {ReplyingOverdue, Act::Cut}},
+    {E, ReplyingOverdue, Event::Sent, {Listening, Act::AwaitLate}},
+    {E, Listening, Event::Answered, {LateRecording, Act::Record}},
+    {E, Listening, Event::AnsweredRefusal, {LateSettling, Act::Release}},
+    {E, Listening, Event::AnsweredFailure, {LateSettling, Act::Mark}},
+    {E, Listening, Event::Unanswered, {LateSettling, Act::Mark}},
+    {E, Listening, Event::WaitOver, {Done, Act::Finish}},
+    {E, LateRecording, Event::Written, {Done, Act::Finish}},
+    {E, LateRecording, Event::WriteStale, {Done, Act::Finish}},
+    {E, LateRecording, Event::NoRoom, {LateRecordingBare, Act::RecordBare}},
+    {E, LateRecording, Event::WriteFailed, {Done, Act::Finish}},
+    {E, LateRecordingBare, Event::Written, {Done, Act::Finish}},
+    {E, LateRecordingBare, Event::WriteStale, {Done, Act::Finish}},
+    {E, LateRecordingBare, Event::NoRoom, {Done, Act::Finish}},
+    {E, LateRecordingBare, Event::WriteFailed, {Done, Act::Finish}},
+    {E, LateSettling, Event::Written, {Done, Act::Finish}},
+    {E, LateSettling, Event::WriteStale, {Done, Act::Finish}},
+    {E, LateSettling, Event::NoRoom, {Done, Act::Finish}},
+    {E, LateSettling, Event::WriteFailed, {Done, Act::Finish}},
+
     {N | R | I | E, Replying, Event::Sent, {Done, Act::Finish}},
 };
 

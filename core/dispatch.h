@@ -11,28 +11,35 @@ namespace semel {
 
 /// Where an exchange stands. What it is waiting for, not what it has.
 enum class Stage : std::uint8_t {
-  Routed,           ///< The route is known, nothing else.
-  Keying,           ///< The key is being derived.
-  Joining,          ///< The flights of this process are being asked.
-  Following,        ///< Another exchange of this process flies on the key.
-  Claiming,         ///< The store is being asked for the key.
-  Waiting,          ///< Somebody else holds the key.
-  Forwarding,       ///< The tool is being asked.
-  Bypassing,        ///< The tool is being asked without a claim (`on_store_down: forward`).
-  Backing,          ///< A retry is being waited for, or refused.
-  Passing,          ///< An answer that is not recorded passes through.
-  Streaming,        ///< A long answer flows live; its last byte is withheld.
-  Recording,        ///< The answer is being made durable.
-  RecordingBare,    ///< The same without the body, for which there was no room.
-  Marking,          ///< The outcome is being marked unknown; no answer to relay.
-  MarkingAnswer,    ///< The same, with an answer to relay.
-  MarkingCut,       ///< The same, with an answer that was cut while it flowed.
-  Releasing,        ///< The claim is being given back; nothing was sent.
-  ReleasingAnswer,  ///< The same, with an answer to relay.
-  ReleasingSpent,   ///< The same after the last retry: relay what there is, or refuse.
-  ReleasingCut,     ///< The same, with an answer that was cut while it flowed.
-  Replying,         ///< The client is being answered.
-  Done,             ///< Nothing is left to do.
+  Routed,             ///< The route is known, nothing else.
+  Keying,             ///< The key is being derived.
+  Joining,            ///< The flights of this process are being asked.
+  Following,          ///< Another exchange of this process flies on the key.
+  Claiming,           ///< The store is being asked for the key.
+  Waiting,            ///< Somebody else holds the key.
+  Forwarding,         ///< The tool is being asked.
+  Bypassing,          ///< The tool is being asked without a claim (`on_store_down: forward`).
+  Backing,            ///< A retry is being waited for, or refused.
+  Passing,            ///< An answer that is not recorded passes through.
+  Streaming,          ///< A long answer flows live; its last byte is withheld.
+  Recording,          ///< The answer is being made durable.
+  RecordingBare,      ///< The same without the body, for which there was no room.
+  Marking,            ///< The outcome is being marked unknown; no answer to relay.
+  MarkingAnswer,      ///< The same, with an answer to relay.
+  MarkingCut,         ///< The same, with an answer that was cut while it flowed.
+  Releasing,          ///< The claim is being given back; nothing was sent.
+  ReleasingAnswer,    ///< The same, with an answer to relay.
+  ReleasingSpent,     ///< The same after the last retry: relay what there is, or refuse.
+  ReleasingCut,       ///< The same, with an answer that was cut while it flowed.
+  Replying,           ///< The client is being answered.
+  MarkingOverdue,     ///< As Marking, and the tool may still answer.
+  MarkingOverdueCut,  ///< As MarkingCut, and the tool may still go on.
+  ReplyingOverdue,    ///< The client is being told; the tool may still answer.
+  Listening,          ///< The client is gone from this; the tool is still being heard.
+  LateRecording,      ///< The late answer is being made durable.
+  LateRecordingBare,  ///< The same without the body, for which there was no room.
+  LateSettling,       ///< Other late news is being written down.
+  Done,               ///< Nothing is left to do.
 };
 inline constexpr std::size_t kStageCount = static_cast<std::size_t>(Stage::Done) + 1;
 
@@ -49,7 +56,7 @@ enum class Event : std::uint8_t {
   PayloadDiffers,     ///< Guard or fingerprint differs.
   FlightLanded,       ///< The leader's answer is there to be shared.
   FlightFreed,        ///< The leader gave up without asking the tool: ask again.
-  WaitOver,           ///< The exchange's own `wait` has passed.
+  WaitOver,           ///< The time to wait has passed: the exchange's `wait`, or `settle`.
   Granted,            ///< The key is ours.
   Held,               ///< Somebody else's, lease alive.
   Completed,          ///< It happened, and the answer is kept.
@@ -66,6 +73,7 @@ enum class Event : std::uint8_t {
   Flowing,            ///< The answer is long or endless: head and first bytes are here.
   NeverSent,          ///< Proof that no request byte left.
   Unanswered,         ///< A byte may have left, and no complete answer came back.
+  Overdue,            ///< The same so far: the time has passed, and the tool may still answer.
   RetryReady,         ///< The backoff has passed: another attempt may start.
   RetriesSpent,       ///< No attempt is left, or the budget says no.
   Written,            ///< The store did what was asked.
@@ -110,6 +118,7 @@ enum class Act : std::uint8_t {
   RefuseStoreDown,
   DisownAndRefuse,  ///< 503, and the claim that may exist is released in the background.
   RefuseUnreachable,
+  AwaitLate,  ///< Listen to the tool for as long as `settle` says; the exchange is over.
   Finish,
 };
 

@@ -47,6 +47,20 @@ std::string_view name(Stage stage) {
       return "releasing_cut";
     case Stage::Replying:
       return "replying";
+    case Stage::MarkingOverdue:
+      return "marking_overdue";
+    case Stage::MarkingOverdueCut:
+      return "marking_overdue_cut";
+    case Stage::ReplyingOverdue:
+      return "replying_overdue";
+    case Stage::Listening:
+      return "listening";
+    case Stage::LateRecording:
+      return "late_recording";
+    case Stage::LateRecordingBare:
+      return "late_recording_bare";
+    case Stage::LateSettling:
+      return "late_settling";
     case Stage::Done:
       return "done";
   }
@@ -111,6 +125,8 @@ std::string_view name(Event event) {
       return "never_sent";
     case Event::Unanswered:
       return "unanswered";
+    case Event::Overdue:
+      return "overdue";
     case Event::RetryReady:
       return "retry_ready";
     case Event::RetriesSpent:
@@ -195,6 +211,8 @@ std::string_view name(Act act) {
       return "disown_and_refuse";
     case Act::RefuseUnreachable:
       return "refuse_unreachable";
+    case Act::AwaitLate:
+      return "await_late";
     case Act::Finish:
       return "finish";
   }

@@ -10,6 +10,9 @@
 namespace semel::proxy {
 namespace {
 
+/// A suspect store waits for an operator: come back, but not soon.
+constexpr int kSuspectRetrySeconds = 5;
+
 /// What took no waiting, in the form of what did.
 Task<Event> ready(Event event) { co_return event; }
 
@@ -53,6 +56,10 @@ Task<> Exchange::run() {
       if (step->act == Act::Finish) break;
       last_stage_ = stage;
       last_act_ = step->act;
+      if (step->act == Act::AwaitLate) {
+        co_await hand_over();
+        break;
+      }
       event = co_await perform(step->act);
     }
   } catch (const std::exception& failure) {
@@ -107,9 +114,9 @@ Task<Event> Exchange::perform(Act act) {
     case Act::RelayLive:
       return relay_live();
     case Act::Record:
-      return settlement_->record(stored_form());
+      return settlement_->record(answer());
     case Act::RecordBare:
-      return settlement_->record_bare(bare_form());
+      return settlement_->record_bare(bare_form(*answer()));
     case Act::Mark:
       return mark();
     case Act::Release:
@@ -144,12 +151,13 @@ Task<Event> Exchange::perform(Act act) {
     case Act::RefuseTooMany:
       return refuse(ProblemType::TooManyWaiters);
     case Act::RefuseStoreDown:
-      return refuse(ProblemType::StoreUnavailable);
+      return refuse(store_refusal_);
     case Act::DisownAndRefuse:
       settlement_->disown();
       return refuse(ProblemType::StoreUnavailable);
     case Act::RefuseUnreachable:
       return refuse(ProblemType::UpstreamUnreachable);
+    case Act::AwaitLate:
     case Act::Finish:
       break;
   }
@@ -208,6 +216,9 @@ Problem Exchange::problem(ProblemType type) const {
     case ProblemType::ResultNotKept:
       problem.dispatched = true;
       if (stored_ != nullptr && stored_->status != 0) problem.original_status = stored_->status;
+      break;
+    case ProblemType::StoreSuspect:
+      problem.retry_after_seconds = kSuspectRetrySeconds;
       break;
     case ProblemType::StoreUnavailable:
     case ProblemType::UpstreamUnreachable:

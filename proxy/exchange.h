@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/dispatch.h"
 #include "core/key.h"
+#include "proxy/answer_draft.h"
 #include "proxy/flights.h"
 #include "proxy/forwarded_request.h"
 #include "proxy/recycled.h"
@@ -70,15 +72,13 @@ class Exchange : public Recycled<Exchange> {
   [[nodiscard]] Task<Event> relay(Outcome outcome, bool veto);
   [[nodiscard]] Task<Event> relay_or_refuse();
   [[nodiscard]] Task<Event> cut();
-  [[nodiscard]] Event classify() const;
-  [[nodiscard]] bool is_retried(std::uint16_t status) const;
+  [[nodiscard]] Event classify() const { return verdict(call_->head().status, route()); }
   [[nodiscard]] Event broken_off();
   Event complete();
   [[nodiscard]] Task<> hand_on(std::string_view data);
-  void drop_what_is_not_kept();
-  [[nodiscard]] StoredResponsePtr stored_form();
-  [[nodiscard]] StoredResponsePtr bare_form() const;
+  [[nodiscard]] const StoredResponsePtr& answer();
   [[nodiscard]] Task<Event> mark();
+  [[nodiscard]] Task<> hand_over();
 
   // The client.
   [[nodiscard]] Task<Event> share();
@@ -122,8 +122,9 @@ class Exchange : public Recycled<Exchange> {
   std::optional<std::uint16_t> unknown_status_;
   std::string refusal_detail_;
   ProblemType refusal_ = ProblemType::Internal;
+  ProblemType store_refusal_ = ProblemType::StoreUnavailable;
 
-  std::optional<UpstreamCall> call_;
+  std::unique_ptr<UpstreamCall> call_;
   bool bypassing_ = false;
   bool dispatched_ = false;  // A request byte may have left, in this attempt or an earlier one.
   int attempts_ = 0;
@@ -131,10 +132,7 @@ class Exchange : public Recycled<Exchange> {
   Clock::time_point stream_until_{};  // For the answer's last byte, once its head is here.
   Clock::duration stalled_{};         // By a client that took its time.
   Clock::duration upstream_time_{};
-  std::string body_;            // Of the answer, as far as it is kept.
-  std::size_t body_bytes_ = 0;  // Of the answer in all.
-  bool body_dropped_ = false;   // Longer than `record.max_body`.
-  BufferBudget::Share kept_share_;
+  AnswerDraft draft_;
   StoredResponsePtr answer_;   // What is recorded and shared.
   bool was_released_ = false;  // The claim was given back, whatever was answered.
   std::optional<UpstreamEnd> upstream_end_;

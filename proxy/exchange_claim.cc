@@ -96,6 +96,7 @@ ClaimRequest Exchange::claim_request() const {
   request.lease = route().lease();
   request.retention = route().retention;
   request.indeterminate_retention = route().indeterminate_retention;
+  request.disowned = worker_.site.disowned.on(key_.key);
   return request;
 }
 
@@ -141,12 +142,14 @@ Event Exchange::store_failed(Fault fault, StoreOperation operation) {
   worker_.metrics.store_errors[static_cast<std::size_t>(operation)].add();
   // Down is down; a claim that may have been taken, or a record that cannot be read, is neither
   // down nor permission.
-  const bool down = fault != Fault::StoreTimeout && fault != Fault::RecordCorrupt;
+  const bool down =
+      fault != Fault::StoreTimeout && fault != Fault::RecordCorrupt && fault != Fault::StoreSuspect;
   if (down && route().on_store_down == OnStoreDown::Forward &&
       asked_.policy == Policy::Idempotent) {
     bypassing_ = true;
     return Event::StoreBypassed;
   }
+  if (fault == Fault::StoreSuspect) store_refusal_ = ProblemType::StoreSuspect;
   refusal_detail_ = fault == Fault::RecordCorrupt
                         ? "The record of this key cannot be read; the call was not forwarded."
                         : std::string();

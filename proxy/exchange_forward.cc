@@ -6,7 +6,7 @@
 #include "io/clock.h"
 #include "proxy/exchange.h"
 #include "proxy/fail_point.h"
-#include "proxy/hop_fields.h"
+#include "proxy/late_call.h"
 
 namespace semel::proxy {
 namespace {
@@ -28,18 +28,13 @@ bool is_event_stream(const ResponseHead& head) {
   return false;
 }
 
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& each) { return same_name(each, name); });
-}
-
 }  // namespace
 
 Task<Event> Exchange::forward() {
   if (call_) co_await call_->finish();
   upstream_end_.reset();
   UpstreamSite& site = worker_.upstream(route().upstream);
-  call_.emplace(site, worker_.spawn);
+  call_ = std::make_unique<UpstreamCall>(site, worker_.spawn);
   if (attempts_++ == 0) worker_.retry_budget(worker_.index_of(&route())).earn();
 
   ForwardedRequest request;
@@ -89,10 +84,8 @@ Task<Event> Exchange::forward() {
   if (end == UpstreamEnd::Unanswered) co_return broken_off();
   if (is_guarded() && !bypassing_) co_return co_await collect();
 
-  const auto& retried = route().retry.on_status;
   const bool failed =
-      asked_.policy == Policy::ReadOnly &&
-      std::find(retried.begin(), retried.end(), call_->head().status) != retried.end();
+      asked_.policy == Policy::ReadOnly && is_retried(call_->head().status, route());
   co_return failed ? Event::AnsweredFailure : Event::Flowing;
 }
 
@@ -101,7 +94,7 @@ Task<Event> Exchange::backoff() {
   const bool allowed = upstream_end_ == UpstreamEnd::NeverSent ? rules.on_connect
                        : upstream_end_ == UpstreamEnd::Unanswered
                            ? rules.on_reset
-                           : is_retried(call_->head().status);
+                           : is_retried(call_->head().status, route());
   const bool replayable = asked_.stream == nullptr || !asked_.stream->was_started();
   const bool too_late = call_->failure() == CallFailure::TooLate ||
                         (dispatched_ && Clock::now() >= first_sent_ + route().timeout);
@@ -119,7 +112,7 @@ Task<Event> Exchange::backoff() {
   timer.expires_after(pause);
   co_await timer.async_wait(kNoThrow);
   metrics_.upstream_retries.add();
-  body_.clear();
+  draft_.body.clear();
   co_return Event::RetryReady;
 }
 
@@ -128,10 +121,10 @@ Task<Event> Exchange::collect() {
   if (is_event_stream(call_->head())) co_return Event::Flowing;
   for (;;) {
     const UpstreamCall::Piece piece = co_await call_->piece(stream_until_);
-    body_.append(piece.data);
+    draft_.body.append(piece.data);
     if (piece.end == UpstreamCall::Piece::End::Broken) co_return broken_off();
     if (piece.end == UpstreamCall::Piece::End::Last) co_return complete();
-    if (body_.size() > kWholeMax) co_return Event::Flowing;
+    if (draft_.body.size() > kWholeMax) co_return Event::Flowing;
   }
 }
 
@@ -139,7 +132,9 @@ Event Exchange::broken_off() {
   upstream_end_ = UpstreamEnd::Unanswered;
   if (call_->may_have_sent()) upstream_time_ = Clock::now() - call_->sent_at();
   metrics_.upstream_ends[static_cast<std::size_t>(UpstreamEnd::Unanswered)].add();
-  return Event::Unanswered;
+  const bool overdue =
+      asked_.policy == Policy::Effectful && call_->failure() == CallFailure::Timeout;
+  return overdue && !worker_.is_ending() ? Event::Overdue : Event::Unanswered;
 }
 
 Event Exchange::complete() {
@@ -148,20 +143,6 @@ Event Exchange::complete() {
   upstream_time_ = Clock::now() - call_->sent_at();
   metrics_.upstream_duration.observe(upstream_time_);
   return classify();
-}
-
-bool Exchange::is_retried(std::uint16_t status) const {
-  const auto& retried = route().retry.on_status;
-  return std::find(retried.begin(), retried.end(), status) != retried.end();
-}
-
-Event Exchange::classify() const {
-  const std::uint16_t status = call_->head().status;
-  const RecordRules& rules = route().record;
-  if (rules.release_on.test(status)) return Event::AnsweredRefusal;
-  if (rules.indeterminate_on.test(status)) return Event::AnsweredFailure;
-  if (asked_.policy == Policy::Idempotent && is_retried(status)) return Event::AnsweredFailure;
-  return Event::Answered;
 }
 
 Task<Event> Exchange::relay_through() {
@@ -193,14 +174,13 @@ Task<Event> Exchange::relay_live() {
   outcome_ = failure ? Outcome::Indeterminate : Outcome::Executed;
   const GuardWords said = words(outcome_, failure);
   reply_.begin(call_->head(), said);
-  co_await hand_on(body_);
-  kept_share_ = worker_.site.buffered.take(route().record.body_bytes_max);
+  co_await hand_on(draft_.body);
+  draft_.share = worker_.site.buffered.take(route().record.body_bytes_max);
   for (;;) {
-    drop_what_is_not_kept();
+    draft_.drop_what_is_not_kept(route().record);
     const UpstreamCall::Piece piece = co_await call_->piece(stream_until_);
     if (piece.end == UpstreamCall::Piece::End::Broken) co_return broken_off();
-    if (!body_dropped_) body_.append(piece.data);
-
+    if (!draft_.dropped) draft_.body.append(piece.data);
     co_await hand_on(piece.data);
     if (piece.end == UpstreamCall::Piece::End::Last) co_return complete();
   }
@@ -218,52 +198,13 @@ Task<> Exchange::hand_on(std::string_view data) {
   if (stalled_ > route().settle) reply_.cut();
 }
 
-void Exchange::drop_what_is_not_kept() {
-  // Without room in memory the answer flows all the same; only its record will be bare.
-  if (route().record.keep_body && body_.size() <= route().record.body_bytes_max &&
-      kept_share_.is_granted()) {
-    return;
-  }
-  body_dropped_ = true;
-  body_ = std::string();
-}
-
-StoredResponsePtr Exchange::stored_form() {
-  if (answer_ != nullptr) return answer_;
-  auto stored = std::make_shared<StoredResponse>();
-  const ResponseHead& head = call_->head();
-  stored->status = head.status;
-  stored->unframed = call_->ended_at_close();
-  std::size_t bytes = 0;
-  for (const HeaderField& field : head.fields.all()) {
-    bytes += field.name.size() + field.value.size() + 4;
-  }
-  stored->fields.reserve(bytes);
-  for (const HeaderField& field : head.fields.all()) {
-    if (!is_stored(field.name) && !contains(route().replay_headers_add, field.name)) continue;
-    if (contains(route().replay_headers_remove, field.name)) continue;
-    if (ends_at_this_hop(head, field.name)) continue;
-    stored->fields.push_back(field);
-  }
-  const bool kept =
-      !body_dropped_ && route().record.keep_body && body_.size() <= route().record.body_bytes_max;
-  stored->kept = kept ? BodyKept::Kept : BodyKept::NotKept;
-  if (kept) stored->body = std::move(body_);
-  answer_ = std::move(stored);
+const StoredResponsePtr& Exchange::answer() {
+  if (answer_ == nullptr) answer_ = stored_form(*call_, route(), draft_);
   return answer_;
 }
 
-StoredResponsePtr Exchange::bare_form() const {
-  auto bare = std::make_shared<StoredResponse>();
-  bare->status = answer_->status;
-  bare->kept = BodyKept::NotKept;
-  bare->unframed = answer_->unframed;
-  bare->fields = answer_->fields;
-  return bare;
-}
-
 Task<Event> Exchange::relay(Outcome outcome, bool veto) {
-  const StoredResponsePtr shared = stored_form();
+  const StoredResponsePtr shared = answer();
   land(shared, veto);
   outcome_ = outcome;
   if (reply_.has_begun()) {
@@ -273,7 +214,7 @@ Task<Event> Exchange::relay(Outcome outcome, bool veto) {
   }
   const GuardWords said = words(outcome, veto);
   reply_.begin(call_->head(), said);
-  co_await reply_.end(shared->kept == BodyKept::Kept ? shared->body : body_);
+  co_await reply_.end(shared->kept == BodyKept::Kept ? shared->body : draft_.body);
   co_return Event::Sent;
 }
 
@@ -343,6 +284,19 @@ Task<Event> Exchange::mark() {
   }
   if (call_->has_head()) unknown_status_ = call_->head().status;
   co_return co_await settlement_->mark(reason, unknown_status_);
+}
+
+/// The client has been told; what the tool may still say is heard without it.
+Task<> Exchange::hand_over() {
+  // Of `settle` a client that stalled has had its part, and the lease must not be outlived.
+  const auto room = std::min<Clock::duration>(
+      route().settle - stalled_, settlement_->lease_ends() - boot_time() - route().lease_margin);
+  const bool whole = co_await call_->outlive_request();
+  if (!whole || room <= Clock::duration::zero()) co_return;
+  const auto until = Clock::now() + room;
+  auto late = std::make_unique<LateCall>(worker_, route(), std::move(call_), *settlement_,
+                                         std::move(draft_));
+  worker_.start(LateCall::run(std::move(late), until));
 }
 
 }  // namespace semel::proxy

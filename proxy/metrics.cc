@@ -152,6 +152,9 @@ void Metrics::add_keys(MetricsPage& page, const StoreHealth& health) const {
   page.counter("semel_expired_reruns_total",
                "Calls that ran again over an expired record that was not erased yet.");
   page.value(sum([](auto& s) -> auto& { return s.expired_reruns; }));
+  page.counter("semel_late_answers_total",
+               "Answers that came after the client was told that the outcome is unknown.");
+  page.value(sum([](auto& s) -> auto& { return s.late_answers; }));
   page.counter("semel_stale_writer_total",
                "Writes refused because another attempt owns the record.");
   page.value(sum([](auto& s) -> auto& { return s.stale_writers; }));

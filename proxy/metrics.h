@@ -77,6 +77,7 @@ struct MetricsShard {
   Counter expired_reruns;
   Counter records_expired;
   Counter stale_writers;
+  Counter late_answers;
   Counter access_log_dropped;
   std::array<Counter, kStoreOperationCount> store_errors;
   std::array<Histogram, kStoreOperationCount> store_duration;

@@ -22,6 +22,15 @@ bool may_heal(Fault fault) {
 
 }  // namespace
 
+/// An operator ruled, and the tool's own answer says otherwise: somebody has to look at it.
+void report_contradiction(const Attempt& attempt) {
+  std::fprintf(stderr,
+               "semel: error: the tool answered a call of which an operator had said that it did "
+               "not happen (key %s, fence %llu)\n",
+               std::string(hex_of(attempt.key).view().substr(0, 8)).c_str(),
+               static_cast<unsigned long long>(attempt.fence.value));
+}
+
 /// One write that goes on after its exchange. Everything by value: the exchange is gone.
 struct Settlement::Behind {
   Worker* worker = nullptr;
@@ -31,6 +40,8 @@ struct Settlement::Behind {
   IndeterminateReason reason = IndeterminateReason::Unrecorded;
   std::optional<std::uint16_t> status;
   std::chrono::nanoseconds lease_ends{0};
+
+  void disclaim() const { worker->site.disowned.remove(attempt.key, attempt.token); }
 };
 
 Event Settlement::conclude(StoreOperation operation, const Result<WriteReply>& result,
@@ -41,7 +52,8 @@ Event Settlement::conclude(StoreOperation operation, const Result<WriteReply>& r
     worker_.metrics.store_errors[index].add();
     return result.error() == Fault::StoreFull ? Event::NoRoom : Event::WriteFailed;
   }
-  if (*result == WriteReply::Done) return Event::Written;
+  if (is_against_word(*result)) report_contradiction(attempt_);
+  if (is_done(*result)) return Event::Written;
   worker_.metrics.stale_writers.add();
   std::fprintf(stderr, "semel: stale_writer: %s of an attempt that no longer owns its record\n",
                std::string(name(operation)).c_str());
@@ -80,6 +92,16 @@ Task<Event> Settlement::release() {
 
 Task<Event> Settlement::mark(IndeterminateReason reason, std::optional<std::uint16_t> status) {
   worker_.metrics.indeterminate[static_cast<std::size_t>(reason)].add();
+  return write_mark(reason, status);
+}
+
+Task<Event> Settlement::end_attempt() {
+  // The outcome stays as it was first told and counted; the store takes this as the attempt's end.
+  return write_mark(IndeterminateReason::Cut, std::nullopt);
+}
+
+Task<Event> Settlement::write_mark(IndeterminateReason reason,
+                                   std::optional<std::uint16_t> status) {
   const auto asked = std::chrono::steady_clock::now();
   const auto result = co_await worker_.site.store->mark_indeterminate(attempt_, reason, status);
   const Event event = conclude(StoreOperation::Mark, result, asked);
@@ -91,6 +113,7 @@ Task<Event> Settlement::mark(IndeterminateReason reason, std::optional<std::uint
 }
 
 void Settlement::disown() {
+  worker_.site.disowned.add(attempt_.key, attempt_.token);
   Behind behind{&worker_, StoreOperation::Release, attempt_, nullptr, {}, {}, lease_ends_};
   worker_.start(go_on(std::move(behind)));
 }
@@ -116,9 +139,15 @@ Task<> Settlement::go_on(Behind behind) {
         result = co_await store.release(behind.attempt);
         break;
     }
-    if (result.has_value() || !may_heal(result.error())) co_return;
+    if (result.has_value() && is_against_word(*result)) report_contradiction(behind.attempt);
+    if (result.has_value() || !may_heal(result.error())) {
+      if (behind.operation == StoreOperation::Release) behind.disclaim();
+      co_return;
+    }
     behind.worker->metrics.store_errors[static_cast<std::size_t>(behind.operation)].add();
   }
+  // A lease that ended in silence is an unknown outcome, whatever this process knows of it.
+  if (behind.operation == StoreOperation::Release) behind.disclaim();
   if (behind.operation == StoreOperation::Record) {
     behind.worker->metrics.indeterminate[static_cast<std::size_t>(IndeterminateReason::Unrecorded)]
         .add();

@@ -26,13 +26,18 @@ class Settlement {
   [[nodiscard]] Task<Event> record_bare(StoredResponsePtr response);
   [[nodiscard]] Task<Event> release();
   [[nodiscard]] Task<Event> mark(IndeterminateReason reason, std::optional<std::uint16_t> status);
+  /// A claim whose outcome was marked unknown: no further byte of its attempt can come.
+  [[nodiscard]] Task<Event> end_attempt();
   /// A claim whose answer never came: its token is released in the background.
   void disown();
 
   [[nodiscard]] const Attempt& attempt() const { return attempt_; }
+  [[nodiscard]] std::chrono::nanoseconds lease_ends() const { return lease_ends_; }
 
  private:
   struct Behind;
+  [[nodiscard]] Task<Event> write_mark(IndeterminateReason reason,
+                                       std::optional<std::uint16_t> status);
   [[nodiscard]] static Task<> go_on(Behind behind);
   [[nodiscard]] Event conclude(StoreOperation operation, const Result<WriteReply>& result,
                                std::chrono::steady_clock::time_point asked);

@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "core/route_table.h"
 #include "proxy/byte_gate.h"
+#include "proxy/disowned_claims.h"
 #include "proxy/flights.h"
 #include "proxy/metrics.h"
 #include "stores/store.h"
@@ -99,6 +100,7 @@ struct Site {
   const GateRules gate_rules;
   const std::unique_ptr<Store> store;
   Flights flights;
+  DisownedClaims disowned;
   Metrics metrics;
   BufferBudget buffered;
   ConnectionBudget connections;

@@ -283,17 +283,31 @@ Task<UpstreamCall::Piece> UpstreamCall::piece(Clock::time_point until) {
   }
 }
 
+/// An answer, or the end of the time for one, before the whole request was sent: nobody waits for
+/// the rest of it.
+Task<> UpstreamCall::stop_pump() {
+  if (pump_ == nullptr || !pump_->running) co_return;
+  connection_->cancel();
+  pump_->stopped = true;
+  if (pump_->stream != nullptr) pump_->stream->abandon();
+  co_await pump_->ended.async_wait(kNoThrow);
+}
+
+Task<bool> UpstreamCall::outlive_request() {
+  co_await stop_pump();
+  if (pump_ != nullptr && !pump_->sent_all) co_return false;
+  if (connection_ == nullptr || failure_ != CallFailure::Timeout) co_return false;
+  pump_ = nullptr;
+  failure_ = CallFailure::None;
+  co_return true;
+}
+
 Task<> UpstreamCall::finish() {
   const bool silent = head_rest_.empty() && body_in_.text().size() == to_consume_;
   const bool reusable = complete_ && silent && !saw_close_ && head_.keep_alive &&
                         (pump_ == nullptr || (!pump_->running && pump_->sent_all));
   if (connection_ != nullptr && !reusable) connection_->cancel();
-  if (pump_ != nullptr && pump_->running) {
-    // An answer before the whole request was sent: nobody waits for the rest of it.
-    pump_->stopped = true;
-    if (pump_->stream != nullptr) pump_->stream->abandon();
-    co_await pump_->ended.async_wait(kNoThrow);
-  }
+  co_await stop_pump();
   if (connection_ == nullptr) co_return;
   if (reusable) {
     site_.pool.give(endpoint_, std::move(connection_), announced_timeout(head_), answered_at_);

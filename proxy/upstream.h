@@ -13,6 +13,7 @@
 #include "proxy/arena.h"
 #include "proxy/body_framing.h"
 #include "proxy/forwarded_request.h"
+#include "proxy/recycled.h"
 #include "proxy/request_body.h"
 #include "proxy/upstream_pool.h"
 
@@ -51,7 +52,7 @@ using Spawn = std::function<void(Task<>)>;
 /// One attempt: one request on one connection, and the answer to it. It never retries by itself
 /// once a byte may have left (spec 7).
 /// @thread One worker's.
-class UpstreamCall {
+class UpstreamCall : public Recycled<UpstreamCall> {
  public:
   using Clock = Deadlines::Clock;
 
@@ -93,6 +94,10 @@ class UpstreamCall {
   [[nodiscard]] Task<Piece> piece(Clock::time_point until);
   [[nodiscard]] bool ended_at_close() const { return framing_.ends_at_close(); }
 
+  /// Ends the sending, so that the call may be heard after its request, body and stream are gone.
+  /// @return false: not the whole request has left, or the end is known already.
+  [[nodiscard]] Task<bool> outlive_request();
+
   /// Ends the call: the connection goes back to the pool if the answer was complete and nothing
   /// else came, else it is closed. Waits for a request body that is still being sent.
   [[nodiscard]] Task<> finish();
@@ -119,6 +124,7 @@ class UpstreamCall {
     answered_at_ = Clock::now();
   }
   void drop_connection();
+  [[nodiscard]] Task<> stop_pump();
 
   UpstreamSite& site_;
   const Spawn& spawn_;
@@ -132,7 +138,7 @@ class UpstreamCall {
   bool has_head_ = false;
   bool complete_ = false;
   bool saw_close_ = false;
-  std::string_view method_;
+  std::string method_;
   Buffer body_in_;  // Body bytes behind the head's buffer, so that the head's views stay good.
   std::string_view head_rest_;
   BodyFraming framing_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "core/claim.h"
 #include "core/policy.h"
@@ -39,6 +40,9 @@ struct ClaimRequest {
   std::optional<std::chrono::seconds> indeterminate_retention;  ///< Absent: never expires.
   /// The store refuses to grant later than this after the call began (no ghost claims, spec 6).
   std::chrono::milliseconds not_after{1'000};
+  /// Earlier claims of the asking process on this key that nobody stands behind and that have no
+  /// effect under way: where one of them stands, its place is taken.
+  std::vector<ClaimToken> disowned;
 };
 
 /// The key is yours: forward.
@@ -92,6 +96,17 @@ enum class WriteReply : std::uint8_t {
   Done,   ///< The record says so now, as durably as the grade promises.
   Stale,  ///< Another token or fence stands there, or the state allows no such step: nothing
           ///< changed.
+  DoneAgainstWord,   ///< Done, though an operator had said of this attempt that it did not happen.
+  StaleAgainstWord,  ///< Stale, and the answer proves that operator wrong: the key was claimed
+                     ///< since.
 };
+/// True where an operator's `did not happen` turned out to be wrong.
+[[nodiscard]] constexpr bool is_against_word(WriteReply reply) {
+  return reply == WriteReply::DoneAgainstWord || reply == WriteReply::StaleAgainstWord;
+}
+/// True where the record says so now.
+[[nodiscard]] constexpr bool is_done(WriteReply reply) {
+  return reply == WriteReply::Done || reply == WriteReply::DoneAgainstWord;
+}
 
 }  // namespace semel

@@ -42,6 +42,15 @@ bool absent_to(const Record& record, const ClaimRequest& request, const Now& now
   return end && now.time >= *end;
 }
 
+/// A claim of the asking process itself that never had an effect: unknown to nobody but the store.
+bool is_disowned(const Record& record, const ClaimRequest& request) {
+  const bool silent =
+      record.state == Record::State::InFlight || (record.state == Record::State::Indeterminate &&
+                                                  record.reason == IndeterminateReason::OwnerLost);
+  return silent && std::find(request.disowned.begin(), request.disowned.end(), record.token) !=
+                       request.disowned.end();
+}
+
 std::optional<ClaimReply> refusal(const Record& record, const Bindings& bindings) {
   if (record.terms->caller != bindings.caller) return CallerDiffers{};
   if (record.bindings() != bindings) return PayloadDiffers{record.reference};
@@ -55,7 +64,9 @@ Result<ClaimReply> Ledger::claim(const ClaimRequest& request, const Now& now) {
   if (slot == kNoSlot) return grant(request, kNoSlot, now);
   const Record& record = entries_[slot].record;
   if (record.state == Record::State::Corrupt) return Fault::RecordCorrupt;
-  if (absent_to(record, request, now)) return grant(request, slot, now);
+  if (absent_to(record, request, now) || is_disowned(record, request)) {
+    return grant(request, slot, now);
+  }
   if (auto refused = refusal(record, request.bindings)) return *std::move(refused);
   return answer(record, request, now);
 }
@@ -83,7 +94,7 @@ Result<ClaimReply> Ledger::grant(const ClaimRequest& request, Slot before, const
   }
   Record& record = entries_[slot].record;
   const bool expired_before = record.fence.value != 0 && record.state != Record::State::InFlight &&
-                              record.state != Record::State::Freed;
+                              record.state != Record::State::Freed && !is_disowned(record, request);
   std::optional<FreedAttempt> freed_before;
   if (record.state == Record::State::Freed) freed_before = {record.token, record.fence};
   fence_.value += 1;
@@ -118,16 +129,20 @@ Result<WriteReply> Ledger::record(const Attempt& attempt, StoredResponsePtr resp
   if (slot == kNoSlot) return WriteReply::Stale;
   Record& record = entries_[slot].record;
   if (record.state == Record::State::Corrupt) return Fault::RecordCorrupt;
-  if (record.freed_before() == FreedAttempt{attempt.token, attempt.fence}) contradicted_ += 1;
+  if (record.freed_before() == FreedAttempt{attempt.token, attempt.fence}) {
+    contradicted_ += 1;
+    return WriteReply::StaleAgainstWord;
+  }
   if (!record.belongs_to(attempt) || record.expired(now)) return WriteReply::Stale;
   if (record.state == Record::State::Completed) return WriteReply::Done;
   if (record.forgotten) response = without_payload(*response);
   if (bytes_ + stored_bytes(*response) > limits_.bytes_max && response->kept == BodyKept::Kept) {
     return Fault::StoreFull;
   }
-  if (record.state == Record::State::Freed) contradicted_ += 1;
+  const bool against_word = record.state == Record::State::Freed;
+  if (against_word) contradicted_ += 1;
   complete(slot, response, now);
-  return WriteReply::Done;
+  return against_word ? WriteReply::DoneAgainstWord : WriteReply::Done;
 }
 
 Result<WriteReply> Ledger::release(const Attempt& attempt, const Now& now) {

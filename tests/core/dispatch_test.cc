@@ -79,6 +79,38 @@ TEST(DispatchLaw, AnUnansweredEffectfulCallIsNeverForwardedOrFreedAgain) {
   }
 }
 
+TEST(DispatchLaw, AnOverdueCallIsOnlyHeardAndOnlyItsOwnRefusalFreesIt) {
+  for (const Stage where : {Stage::Forwarding, Stage::Streaming}) {
+    const auto after = next(Policy::Effectful, where, Event::Overdue);
+    ASSERT_TRUE(after);
+    EXPECT_EQ(after->act, Act::Mark);
+    bool heard = false;
+    walk(Policy::Effectful, after->stage, [&](Stage stage, Event event, Step step) {
+      EXPECT_NE(step.act, Act::Forward);
+      EXPECT_NE(step.act, Act::Claim);
+      heard |= step.act == Act::AwaitLate;
+      if (step.act != Act::Release) return;
+      EXPECT_EQ(stage, Stage::Listening);
+      EXPECT_EQ(event, Event::AnsweredRefusal);
+    });
+    EXPECT_TRUE(heard);
+  }
+}
+
+TEST(DispatchLaw, NoClientIsAnsweredAfterItsExchangeHandedOver) {
+  const auto acts = acts_after(Policy::Effectful, Stage::Listening);
+  const std::set<Act> settling = {Act::Record, Act::RecordBare, Act::Mark, Act::Release,
+                                  Act::Finish};
+  EXPECT_EQ(acts, settling);
+}
+
+TEST(DispatchLaw, OnlyAnEffectfulCallIsOverdue) {
+  for (const Policy policy : {Policy::None, Policy::ReadOnly, Policy::Idempotent}) {
+    EXPECT_FALSE(next(policy, Stage::Forwarding, Event::Overdue));
+    EXPECT_FALSE(next(policy, Stage::Streaming, Event::Overdue));
+  }
+}
+
 TEST(DispatchLaw, AnAnswerIsRelayedOnlyAfterTheStoreWasAskedToKeepIt) {
   for (const Policy policy : kKeyed) {
     for (const Stage where : {Stage::Forwarding, Stage::Streaming}) {

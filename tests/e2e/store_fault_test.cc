@@ -174,6 +174,28 @@ TEST(StoreFault, AStoreThatDoesNotAnswerInTimeMayHaveClaimedSoNothingIsForwarded
   EXPECT_EQ(gateway.upstream.effects(), 1);
 }
 
+TEST(StoreFault, TheNextCallTakesThePlaceOfAClaimWhoseAnswerNeverCame) {
+  const FaultyDisk disk;
+  GatewayOptions options;
+  options.store = StoreKind::Sqlite;
+  options.environment = disk.environment();
+  Gateway gateway(options);
+  disk.hang();
+  for (int call = 1; call <= 3; ++call) {
+    const Response refused = gateway.book();
+    expect_problem(refused, "store-unavailable");
+    EXPECT_EQ(refused.header("x-should-retry"), "true");
+  }
+  disk.heal();
+  // The lease of such a claim is longer than anybody here waits.
+  EXPECT_TRUE(
+      eventually([&] { return gateway.book().header("Idempotency-Status") == "executed"; }));
+  EXPECT_EQ(gateway.book().header("Idempotency-Status"), "replayed");
+  EXPECT_EQ(gateway.upstream.requests(), 1);
+  EXPECT_EQ(gateway.semel.metric("semel_indeterminate_records"), 0);
+  EXPECT_EQ(gateway.semel.metric("semel_stale_writer_total"), 0);
+}
+
 TEST(StoreFault, AnAnswerWithoutABodyIsToldAsUnrecordedToo) {
   struct Row {
     const char* name;

@@ -45,7 +45,10 @@ struct ReplyText {
 };
 
 std::string text(const ClaimReply& reply) { return std::visit(ReplyText{}, reply); }
-std::string text(WriteReply reply) { return reply == WriteReply::Done ? "done" : "stale"; }
+std::string text(WriteReply reply) {
+  return std::string(is_done(reply) ? "done" : "stale") +
+         (is_against_word(reply) ? " against an operator's word" : "");
+}
 std::string text(ResolveReply reply) {
   return "resolve " + std::to_string(static_cast<int>(reply));
 }

@@ -55,7 +55,7 @@ TEST_P(StoreConformance, ALateAnswerContradictsAnOperatorWhileNobodyClaimed) {
   const auto holder = granted(request);
   mark(holder, IndeterminateReason::Cut).value();
   ASSERT_EQ(resolve(request.reference, Decision::DidNotHappen).value(), ResolveReply::Done);
-  ASSERT_EQ(record(holder, response_of(200, "it did")).value(), WriteReply::Done);
+  ASSERT_EQ(record(holder, response_of(200, "it did")).value(), WriteReply::DoneAgainstWord);
   EXPECT_EQ(told<Completed>(request_of(1, 2)).response->body, "it did");
   EXPECT_EQ(run(store_->health()).resolutions_contradicted, 1u);
 }
@@ -66,7 +66,7 @@ TEST_P(StoreConformance, ALateAnswerAfterTheNextClaimIsCountedAndChangesNothing)
   mark(holder, IndeterminateReason::Cut).value();
   ASSERT_EQ(resolve(request.reference, Decision::DidNotHappen).value(), ResolveReply::Done);
   const auto next = granted(request_of(1, 2));
-  EXPECT_EQ(record(holder, response_of(200, "it did")).value(), WriteReply::Stale);
+  EXPECT_EQ(record(holder, response_of(200, "it did")).value(), WriteReply::StaleAgainstWord);
   EXPECT_EQ(run(store_->health()).resolutions_contradicted, 1u);
   EXPECT_EQ(find(request.key)->fence, next.fence);
 }

@@ -154,7 +154,7 @@ TEST_F(SqliteReopen, AFreedAttemptMayStillCompleteAfterwards) {
   ASSERT_EQ(run(store_->resolve(request.reference, no)).value(), ResolveReply::Done);
   reopen();
   EXPECT_FALSE(find(request.key));
-  EXPECT_EQ(record(holder, response_of(200, "it did")), WriteReply::Done);
+  EXPECT_EQ(record(holder, response_of(200, "it did")), WriteReply::DoneAgainstWord);
 }
 
 TEST_F(SqliteReopen, WithinOneBootRetentionFollowsTheBootClock) {

@@ -1,0 +1,72 @@
+// From what a tool said to what is kept of it. Called by proxy/exchange and proxy/late_call.
+#include "proxy/answer_draft.h"
+
+#include <algorithm>
+
+#include "core/header_rules.h"
+#include "proxy/hop_fields.h"
+
+namespace semel::proxy {
+namespace {
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& each) { return same_name(each, name); });
+}
+
+}  // namespace
+
+void AnswerDraft::drop_what_is_not_kept(const RecordRules& rules) {
+  // Without room in memory the answer flows all the same; only its record will be bare.
+  if (rules.keep_body && body.size() <= rules.body_bytes_max && share.is_granted()) return;
+  dropped = true;
+  body = std::string();
+}
+
+bool is_retried(std::uint16_t status, const Route& route) {
+  const auto& retried = route.retry.on_status;
+  return std::find(retried.begin(), retried.end(), status) != retried.end();
+}
+
+Event verdict(std::uint16_t status, const Route& route) {
+  if (route.record.release_on.test(status)) return Event::AnsweredRefusal;
+  if (route.record.indeterminate_on.test(status)) return Event::AnsweredFailure;
+  if (route.policy == Policy::Idempotent && is_retried(status, route)) {
+    return Event::AnsweredFailure;
+  }
+  return Event::Answered;
+}
+
+StoredResponsePtr stored_form(const UpstreamCall& call, const Route& route, AnswerDraft& draft) {
+  auto stored = std::make_shared<StoredResponse>();
+  const ResponseHead& head = call.head();
+  stored->status = head.status;
+  stored->unframed = call.ended_at_close();
+  std::size_t bytes = 0;
+  for (const HeaderField& field : head.fields.all()) {
+    bytes += field.name.size() + field.value.size() + 4;
+  }
+  stored->fields.reserve(bytes);
+  for (const HeaderField& field : head.fields.all()) {
+    if (!is_stored(field.name) && !contains(route.replay_headers_add, field.name)) continue;
+    if (contains(route.replay_headers_remove, field.name)) continue;
+    if (ends_at_this_hop(head, field.name)) continue;
+    stored->fields.push_back(field);
+  }
+  const bool kept =
+      !draft.dropped && route.record.keep_body && draft.body.size() <= route.record.body_bytes_max;
+  stored->kept = kept ? BodyKept::Kept : BodyKept::NotKept;
+  if (kept) stored->body = std::move(draft.body);
+  return stored;
+}
+
+StoredResponsePtr bare_form(const StoredResponse& answer) {
+  auto bare = std::make_shared<StoredResponse>();
+  bare->status = answer.status;
+  bare->kept = BodyKept::NotKept;
+  bare->unframed = answer.unframed;
+  bare->fields = answer.fields;
+  return bare;
+}
+
+}  // namespace semel::proxy
