@@ -39,7 +39,8 @@ constexpr Key kRouteKeys[] = {
     {"timeout", kDuration, "First byte sent to complete response head. Default: 30s."},
     {"stream_timeout", kDuration, "Response head to last byte. Default: timeout."},
     {"settle", kDuration,
-     "A part of the lease; how long a slow client may hold up a long answer. Default: 60s."},
+     "How long a late answer of an EFFECTFUL call is still taken; also what a slow client may "
+     "hold up a long answer. Default: 60s."},
     {"lease_margin", kDuration, "Slack at the end of the lease. Default: 2s."},
     {"retention", kDuration,
      "How long a completed key is remembered. Default: 24h; 10m for IDEMPOTENT."},

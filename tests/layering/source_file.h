@@ -85,7 +85,8 @@ inline std::vector<SourceFile> read_tree(const std::filesystem::path& root) {
     if (!fs::is_directory(root / folder)) continue;
     if (folder == ".") {
       for (const auto& entry : fs::directory_iterator(root)) {
-        if (entry.is_regular_file()) take(entry.path());
+        // In a linked worktree `.git` is a file of the tool, not of the project.
+        if (entry.is_regular_file() && entry.path().filename() != ".git") take(entry.path());
       }
       continue;
     }

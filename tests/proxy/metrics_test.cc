@@ -264,6 +264,7 @@ TEST_F(MetricsTest, EveryNameIsKnownHasHelpAndIsInTheOperatorsTable) {
                                        "semel_records_expired_total",
                                        "semel_expired_reruns_total",
                                        "semel_key_source_total",
+                                       "semel_late_answers_total",
                                        "semel_upstream_failures_total",
                                        "semel_upstream_retries_total",
                                        "semel_stale_writer_total",

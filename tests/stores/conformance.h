@@ -86,6 +86,7 @@ class StoreConformance : public ::testing::TestWithParam<StoreMaker> {
 }  // namespace semel::testing
 
 #include "tests/stores/conformance_claiming.h"
+#include "tests/stores/conformance_disowning.h"
 #include "tests/stores/conformance_operating.h"
 #include "tests/stores/conformance_resolving.h"
 #include "tests/stores/conformance_settling.h"

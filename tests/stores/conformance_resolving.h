@@ -33,7 +33,7 @@ TEST_P(StoreConformance, DidNotHappenWaitsForTheLeaseAndThenFreesTheKey) {
   ASSERT_EQ(resolve(request.reference, Decision::DidNotHappen).value(), ResolveReply::Done);
   EXPECT_FALSE(find(request.key));
   EXPECT_FALSE(told<Granted>(request_of(1, 2)).expired_before);
-  EXPECT_EQ(record(holder, response_of(200, "too late")).value(), WriteReply::Stale);
+  EXPECT_EQ(record(holder, response_of(200, "too late")).value(), WriteReply::StaleAgainstWord);
 }
 
 TEST_P(StoreConformance, AnOwnerThatSawTheConnectionEndSparesTheOperatorTheWait) {
