@@ -34,17 +34,6 @@ std::optional<std::uint64_t> parse(std::string_view text, const Unit (&units)[N]
   return std::nullopt;
 }
 
-template <std::size_t N>
-std::string shortest(std::uint64_t value, const Unit (&units)[N], std::string_view zero) {
-  if (value == 0) return std::string(zero);
-  for (const Unit& unit : units) {
-    if (value % unit.factor == 0) {
-      return std::to_string(value / unit.factor) + std::string(unit.name);
-    }
-  }
-  return std::to_string(value);
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> parse_integer(std::string_view text) {
@@ -65,11 +54,14 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   return parse(text, kSizeUnits, kSizeMax);
 }
 
-std::string to_text(std::chrono::milliseconds duration) {
-  if (duration == std::chrono::hours(24)) return "24h";  // As people say it.
-  return shortest(static_cast<std::uint64_t>(duration.count()), kDurationUnits, "0s");
+std::string size_text(std::uint64_t bytes) {
+  if (bytes == 0) return "0B";
+  for (const Unit& unit : kSizeUnits) {
+    if (bytes % unit.factor == 0) {
+      return std::to_string(bytes / unit.factor) + std::string(unit.name);
+    }
+  }
+  return std::to_string(bytes);
 }
-
-std::string size_text(std::uint64_t bytes) { return shortest(bytes, kSizeUnits, "0B"); }
 
 }  // namespace semel::config

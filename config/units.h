@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/duration_text.h"
+
 namespace semel::config {
 
 /// Decimal digits without sign and leading zero. Absent for anything else and for what does not
@@ -18,8 +20,8 @@ namespace semel::config {
 /// `512B 64KiB 1MiB 2GiB`. Absent for anything else and for more than 1 TiB.
 [[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text);
 
-/// A short spelling that parse_duration reads back: `24h`, `1500ms`.
-[[nodiscard]] std::string to_text(std::chrono::milliseconds duration);
+/// What parse_duration reads back.
+using semel::to_text;
 
 /// The shortest spelling that parse_size reads back: `64KiB`.
 [[nodiscard]] std::string size_text(std::uint64_t bytes);

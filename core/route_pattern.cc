@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "core/header_rules.h"
 #include "core/normal_path.h"
@@ -110,6 +111,28 @@ bool pattern_covers(std::span<const PatternSegment> wide, std::span<const Patter
     }
   }
   return wide.size() == narrow.size();
+}
+
+std::optional<std::vector<PatternSegment>> pattern_meet(std::span<const PatternSegment> a,
+                                                        std::span<const PatternSegment> b) {
+  std::vector<PatternSegment> common;
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    for (const auto& [rest, other] : {std::pair(a, b), std::pair(b, a)}) {
+      if (rest[i].kind != Kind::Rest) continue;
+      const auto tail = other.subspan(i);
+      common.insert(common.end(), tail.begin(), tail.end());
+      return common;
+    }
+    const bool a_is_literal = a[i].kind == Kind::Literal;
+    const bool b_is_literal = b[i].kind == Kind::Literal;
+    if (a_is_literal && b_is_literal && a[i] != b[i]) return std::nullopt;
+    const PatternSegment& narrow = a_is_literal ? a[i] : b[i];
+    const bool is_empty = narrow.kind == Kind::Literal && narrow.text.empty();
+    if (is_empty && a_is_literal != b_is_literal) return std::nullopt;
+    common.push_back(narrow);
+  }
+  if (a.size() != b.size()) return std::nullopt;
+  return common;
 }
 
 }  // namespace semel

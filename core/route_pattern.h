@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,5 +29,10 @@ namespace semel {
 /// True if every path of `narrow` is one of `wide`.
 [[nodiscard]] bool pattern_covers(std::span<const PatternSegment> wide,
                                   std::span<const PatternSegment> narrow);
+
+/// The paths that both have, as a pattern: `/a/{x}` and `/{y}/b` meet in `/a/b`. Nothing where no
+/// path is one of both. The names of its parameters are of no account.
+[[nodiscard]] std::optional<std::vector<PatternSegment>> pattern_meet(
+    std::span<const PatternSegment> a, std::span<const PatternSegment> b);
 
 }  // namespace semel

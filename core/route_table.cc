@@ -20,6 +20,8 @@ bool lists(const Route& route, std::string_view method) {
   return std::ranges::find(route.methods, method) != route.methods.end();
 }
 
+}  // namespace
+
 bool accepts(const Route& route, std::string_view method) {
   if (method == "OPTIONS" || lists(route, method)) return true;
   if (method == "HEAD") {
@@ -27,6 +29,8 @@ bool accepts(const Route& route, std::string_view method) {
   }
   return route.methods.empty();
 }
+
+namespace {
 
 /// True if `later` may answer a method that `keyed`, which has the same path, does not list.
 bool may_follow(const Route& keyed, const Route& later, std::string_view method) {

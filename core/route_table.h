@@ -69,6 +69,9 @@ class RouteTable {
   bool any_loose_ = false;
 };
 
+/// True if `route` answers this method where nothing before it takes the request (see RouteTable).
+[[nodiscard]] bool accepts(const Route& route, std::string_view method);
+
 /// True if no request can reach `later` because of `earlier` (a config error). A later route that
 /// lists a method which an earlier keyed route of the same paths does not list can be reached.
 [[nodiscard]] bool shadows(const Route& earlier, const Route& later);
