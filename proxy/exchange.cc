@@ -28,7 +28,7 @@ Exchange::Exchange(Worker& worker, Asked asked, Reply& reply)
     : worker_(worker),
       asked_(asked),
       reply_(reply),
-      metrics_(worker.metrics.by_route[worker.index_of(asked.match->route)]) {
+      metrics_(asked.outfit->counters(asked.match->route)) {
   for (const HeaderField& field : asked_.head->fields.all()) {
     if (!same_name(field.name, "traceparent") || !is_trace_parent(field.value)) continue;
     std::copy(field.value.begin(), field.value.end(), trace_parent_.digits.begin());

@@ -34,6 +34,7 @@ class Exchange : public Recycled<Exchange> {
     std::string_view body;          ///< Whole where `stream` is null, else its first bytes.
     RequestBody* stream = nullptr;  ///< Unkeyed routes only.
     std::string_view client_address;
+    Outfit* outfit = nullptr;
     Policy policy = Policy::None;  ///< The route's, or None where the request is not guarded.
   };
 

@@ -33,9 +33,9 @@ bool is_event_stream(const ResponseHead& head) {
 Task<Event> Exchange::forward() {
   if (call_) co_await call_->finish();
   upstream_end_.reset();
-  UpstreamSite& site = worker_.upstream(route().upstream);
+  UpstreamSite& site = asked_.outfit->upstream(route());
   call_ = std::make_unique<UpstreamCall>(site, worker_.spawn);
-  if (attempts_++ == 0) worker_.retry_budget(worker_.index_of(&route())).earn();
+  if (attempts_++ == 0) asked_.outfit->retry_budget(route()).earn();
 
   ForwardedRequest request;
   request.head = asked_.head;
@@ -99,7 +99,7 @@ Task<Event> Exchange::backoff() {
   const bool too_late = call_->failure() == CallFailure::TooLate ||
                         (dispatched_ && Clock::now() >= first_sent_ + route().timeout);
   if (!allowed || !replayable || too_late || attempts_ >= rules.attempts || reply_.is_gone() ||
-      worker_.is_ending() || !worker_.retry_budget(worker_.index_of(&route())).spend()) {
+      worker_.is_ending() || !asked_.outfit->retry_budget(route()).spend()) {
     co_return Event::RetriesSpent;
   }
   // Exponential, with full jitter: clients that failed together do not come back together.
@@ -294,8 +294,8 @@ Task<> Exchange::hand_over() {
   const bool whole = co_await call_->outlive_request();
   if (!whole || room <= Clock::duration::zero()) co_return;
   const auto until = Clock::now() + room;
-  auto late = std::make_unique<LateCall>(worker_, route(), std::move(call_), *settlement_,
-                                         std::move(draft_));
+  auto late = std::make_unique<LateCall>(worker_, asked_.outfit->shared_from_this(), route(),
+                                         std::move(call_), *settlement_, std::move(draft_));
   worker_.start(LateCall::run(std::move(late), until));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <list>
 #include <memory>
@@ -68,6 +69,10 @@ class Flights {
   };
 
   explicit Flights(std::size_t followers_max) : followers_max_(followers_max) {}
+  /// Who follows already stays.
+  void allow(std::size_t followers_max) {
+    followers_max_.store(followers_max, std::memory_order_relaxed);
+  }
 
   /// Leads, follows, or is refused; bindings are compared before anything else.
   [[nodiscard]] std::variant<Lead, Seat, Refusal> join(const IdempotencyKey& key,
@@ -92,7 +97,7 @@ class Flights {
   }
   void end(const std::shared_ptr<Flight>& flight, Landing landing);
 
-  std::size_t followers_max_;
+  std::atomic<std::size_t> followers_max_;
   std::array<Shard, kShards> shards_;
 };
 

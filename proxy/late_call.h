@@ -17,10 +17,11 @@ namespace semel::proxy {
 /// @source spec 6, "late news of the same attempt".
 class LateCall {
  public:
-  /// @param route  Must outlive run().
-  LateCall(Worker& worker, const Route& route, std::unique_ptr<UpstreamCall> call,
-           Settlement settlement, AnswerDraft draft)
+  /// @param outfit  Of the exchange: keeps route and upstream while this listens.
+  LateCall(Worker& worker, std::shared_ptr<const Outfit> outfit, const Route& route,
+           std::unique_ptr<UpstreamCall> call, Settlement settlement, AnswerDraft draft)
       : worker_(worker),
+        outfit_(std::move(outfit)),
         route_(route),
         call_(std::move(call)),
         settlement_(settlement),
@@ -36,6 +37,7 @@ class LateCall {
   [[nodiscard]] Event broken_off() const;
 
   Worker& worker_;
+  std::shared_ptr<const Outfit> outfit_;
   const Route& route_;
   std::unique_ptr<UpstreamCall> call_;
   Settlement settlement_;

@@ -2,6 +2,7 @@
 // listener; nothing on the data path is here but Histogram::observe.
 #include "proxy/metrics.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "proxy/metrics_page.h"
@@ -48,19 +49,44 @@ std::string_view name(StoreOperation operation) {
 }
 
 Metrics::Metrics(const std::vector<Route>& routes, std::size_t workers) {
+  for (std::size_t i = 0; i < workers; ++i) shards_.push_back(std::make_unique<MetricsShard>());
+  welcome(routes);
+}
+
+void Metrics::welcome(const std::vector<Route>& routes) {
   for (const Route& route : routes) {
-    RouteLabels labels{route.name, std::string(name(route.policy)), {}};
-    for (std::size_t o = 0; o < kOutcomeCount; ++o) {
-      labels.expected[o] = is_expected(route, static_cast<Outcome>(o));
+    const std::size_t index = index_of(route);
+    if (index == routes_.size()) {
+      routes_.push_back({route.name, std::string(name(route.policy)), {}});
+      for (auto& shard : shards_) shard->by_route.emplace_back();
     }
-    routes_.push_back(std::move(labels));
+    for (std::size_t o = 0; o < kOutcomeCount; ++o) {
+      if (is_expected(route, static_cast<Outcome>(o))) routes_[index].expected[o] = true;
+    }
   }
-  RouteLabels unmatched{"", "NONE", {}};
-  unmatched.expected[static_cast<std::size_t>(Outcome::Refused)] = true;
-  routes_.push_back(std::move(unmatched));
-  for (std::size_t i = 0; i < workers; ++i) {
-    shards_.push_back(std::make_unique<MetricsShard>(routes.size()));
+}
+
+std::size_t Metrics::index_of(const Route& route) const {
+  const auto at = std::ranges::find_if(routes_, [&route](const RouteLabels& labels) {
+    return labels.name == route.name && labels.policy == name(route.policy);
+  });
+  return static_cast<std::size_t>(at - routes_.begin());
+}
+
+std::vector<RouteMetrics*> Metrics::counters(std::size_t worker, const std::vector<Route>& routes) {
+  std::vector<RouteMetrics*> found;
+  for (const Route& route : routes) {
+    found.push_back(&shards_[worker]->by_route.at(index_of(route)));
   }
+  return found;
+}
+
+std::vector<std::string> Metrics::names() const {
+  std::vector<std::string> names;
+  for (const RouteLabels& route : routes_) {
+    if (std::ranges::find(names, route.name) == names.end()) names.push_back(route.name);
+  }
+  return names;
 }
 
 template <class CounterOf>
@@ -79,6 +105,27 @@ double Metrics::sum_of_routes(CounterOf counter_of) const {
     total += sum([&](auto& shard) -> auto& { return counter_of(shard.by_route[r]); });
   }
   return total;
+}
+
+template <class CounterOf>
+double Metrics::sum_of_name(std::string_view route, CounterOf counter_of) const {
+  double total = 0;
+  for (std::size_t r = 0; r < routes_.size(); ++r) {
+    if (routes_[r].name != route) continue;
+    total += sum([&](auto& shard) -> auto& { return counter_of(shard.by_route[r]); });
+  }
+  return total;
+}
+
+template <class HistogramOf>
+std::vector<const Histogram*> Metrics::parts_of_name(std::string_view route,
+                                                     HistogramOf histogram_of) const {
+  std::vector<const Histogram*> found;
+  for (std::size_t r = 0; r < routes_.size(); ++r) {
+    if (routes_[r].name != route) continue;
+    for (const auto& shard : shards_) found.push_back(&histogram_of(shard->by_route[r]));
+  }
+  return found;
 }
 
 template <class HistogramOf>
@@ -101,16 +148,10 @@ std::string Metrics::render(const StoreHealth& health) const {
 void Metrics::add_requests(MetricsPage& page) const {
   page.counter("semel_requests_total",
                "Requests, by route, policy and how they ended for the client.");
-  for (std::size_t r = 0; r < routes_.size(); ++r) {
-    const RouteLabels& route = routes_[r];
-    for (std::size_t o = 0; o < kOutcomeCount; ++o) {
-      const double total = sum([&](auto& s) -> auto& { return s.by_route[r].requests[o]; });
-      if (total == 0 && !route.expected[o]) continue;
-      page.value(total, {{"route", route.name},
-                         {"policy", route.policy},
-                         {"outcome", std::string(name(static_cast<Outcome>(o)))}});
-    }
-  }
+  for (std::size_t r = 0; r < routes_.size(); ++r) add_requests_of(page, routes_[r], r);
+  RouteLabels unmatched{"", "NONE", {}};
+  unmatched.expected[static_cast<std::size_t>(Outcome::Refused)] = true;
+  add_requests_of(page, unmatched, routes_.size());
   page.counter("semel_duplicates_suppressed_total",
                "Calls that were answered without asking the tool.");
   for (const Outcome kind :
@@ -120,12 +161,26 @@ void Metrics::add_requests(MetricsPage& page) const {
         {{"kind", std::string(name(kind))}});
   }
   page.histogram("semel_request_duration_seconds", "From the request's last byte to the answer's.");
-  for (std::size_t r = 0; r < routes_.size(); ++r) {
-    page.distribution(parts([r](auto& s) -> auto& { return s.by_route[r].request_duration; }),
-                      {{"route", routes_[r].name}});
+  for (const std::string& route : names()) {
+    page.distribution(parts_of_name(route, [](auto& r) -> auto& { return r.request_duration; }),
+                      {{"route", route}});
   }
   page.histogram("semel_wait_duration_seconds", "How long duplicates were held.");
   page.distribution(parts([](auto& s) -> auto& { return s.wait_duration; }));
+}
+
+/// @param index  Of the route; one more than the last: no route matched.
+void Metrics::add_requests_of(MetricsPage& page, const RouteLabels& labels,
+                              std::size_t index) const {
+  for (std::size_t o = 0; o < kOutcomeCount; ++o) {
+    const double total = sum([&](auto& s) -> auto& {
+      return (index < routes_.size() ? s.by_route[index] : s.unmatched).requests[o];
+    });
+    if (total == 0 && !labels.expected[o]) continue;
+    page.value(total, {{"route", labels.name},
+                       {"policy", labels.policy},
+                       {"outcome", std::string(name(static_cast<Outcome>(o)))}});
+  }
 }
 
 void Metrics::add_keys(MetricsPage& page, const StoreHealth& health) const {
@@ -165,23 +220,24 @@ void Metrics::add_keys(MetricsPage& page, const StoreHealth& health) const {
 void Metrics::add_upstreams(MetricsPage& page) const {
   page.counter("semel_upstream_failures_total",
                "Upstream calls without a complete answer, by end.");
-  for (std::size_t r = 0; r + 1 < routes_.size(); ++r) {
+  for (const std::string& route : names()) {
     for (const UpstreamEnd end : {UpstreamEnd::NeverSent, UpstreamEnd::Unanswered}) {
-      page.value(sum([&](auto& s) -> auto& {
-                   return s.by_route[r].upstream_ends[static_cast<std::size_t>(end)];
-                 }),
-                 {{"route", routes_[r].name}, {"end", std::string(name(end))}});
+      page.value(sum_of_name(route,
+                             [end](auto& r) -> auto& {
+                               return r.upstream_ends[static_cast<std::size_t>(end)];
+                             }),
+                 {{"route", route}, {"end", std::string(name(end))}});
     }
   }
   page.counter("semel_upstream_retries_total", "Attempts beyond the first.");
-  for (std::size_t r = 0; r + 1 < routes_.size(); ++r) {
-    page.value(sum([r](auto& s) -> auto& { return s.by_route[r].upstream_retries; }),
-               {{"route", routes_[r].name}});
+  for (const std::string& route : names()) {
+    page.value(sum_of_name(route, [](auto& r) -> auto& { return r.upstream_retries; }),
+               {{"route", route}});
   }
   page.histogram("semel_upstream_duration_seconds", "From the dispatch to the answer's last byte.");
-  for (std::size_t r = 0; r + 1 < routes_.size(); ++r) {
-    page.distribution(parts([r](auto& s) -> auto& { return s.by_route[r].upstream_duration; }),
-                      {{"route", routes_[r].name}});
+  for (const std::string& route : names()) {
+    page.distribution(parts_of_name(route, [](auto& r) -> auto& { return r.upstream_duration; }),
+                      {{"route", route}});
   }
 }
 
@@ -212,10 +268,9 @@ void Metrics::add_store(MetricsPage& page, const StoreHealth& health) const {
 void Metrics::add_process(MetricsPage& page, const StoreHealth& health) const {
   page.gauge("semel_connections", "Client connections that are open.");
   page.value(sum([](auto& s) -> auto& { return s.connections; }));
-  // A page is only served by a process that took its configuration.
   page.gauge("semel_config_last_reload_successful",
              "1 while the configuration that runs is the one last given.");
-  page.value(1);
+  page.value(last_reload_ == ReloadEnd::Taken ? 1 : 0);
   page.gauge("semel_build_info", "The version that runs.");
   page.value(1, {{"version", SEMEL_VERSION}, {"store_durability", health.durability}});
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -68,8 +69,10 @@ struct RouteMetrics {
 
 /// Everything that one worker counts.
 struct MetricsShard {
-  explicit MetricsShard(std::size_t routes) : by_route(routes + 1) {}
-  std::vector<RouteMetrics> by_route;  ///< In the table's order; the last one: no route matched.
+  /// In the order in which Metrics met the routes. A worker holds pointers into it: it grows while
+  /// they count, and nothing of it moves or goes.
+  std::deque<RouteMetrics> by_route;
+  RouteMetrics unmatched;  ///< No route matched.
   Counter collisions;
   /// By Outcome: calls that ended so without the tool being asked on their behalf.
   std::array<Counter, kOutcomeCount> suppressed;
@@ -87,11 +90,24 @@ struct MetricsShard {
 
 class MetricsPage;
 
+/// How the last reload ended.
+enum class ReloadEnd : std::uint8_t { Taken, Refused };
+
 /// The workers' shards, and the text that Prometheus reads.
 class Metrics {
  public:
   Metrics(const std::vector<Route>& routes, std::size_t workers);
   [[nodiscard]] MetricsShard& shard(std::size_t worker) { return *shards_[worker]; }
+
+  /// Makes room for the routes of another configuration. A route whose name and policy are known
+  /// goes on counting where it stood; of one that is gone the numbers stay.
+  /// @thread The one that renders.
+  void welcome(const std::vector<Route>& routes);
+  /// What one worker counts on each of the routes, in their order. All of them are welcome.
+  /// @thread The one that renders. What is pointed to belongs to the worker.
+  [[nodiscard]] std::vector<RouteMetrics*> counters(std::size_t worker,
+                                                    const std::vector<Route>& routes);
+  void note(ReloadEnd end) { last_reload_ = end; }
 
   /// Exposition format 0.0.4. Labels come from the configuration only, never from a request. What
   /// can be counted on a route is there from the start, as zero.
@@ -102,8 +118,10 @@ class Metrics {
   struct RouteLabels {
     std::string name;
     std::string policy;
-    std::array<bool, kOutcomeCount> expected;
+    std::array<bool, kOutcomeCount> expected{};
   };
+  [[nodiscard]] std::size_t index_of(const Route& route) const;
+  void add_requests_of(MetricsPage& page, const RouteLabels& labels, std::size_t index) const;
   void add_requests(MetricsPage& page) const;
   void add_keys(MetricsPage& page, const StoreHealth& health) const;
   void add_upstreams(MetricsPage& page) const;
@@ -118,8 +136,16 @@ class Metrics {
   [[nodiscard]] double sum_of_routes(CounterOf counter_of) const;
   template <class HistogramOf>
   [[nodiscard]] std::vector<const Histogram*> parts(HistogramOf histogram_of) const;
+  /// Over all workers and every policy that the route had.
+  template <class CounterOf>
+  [[nodiscard]] double sum_of_name(std::string_view route, CounterOf counter_of) const;
+  template <class HistogramOf>
+  [[nodiscard]] std::vector<const Histogram*> parts_of_name(std::string_view route,
+                                                            HistogramOf histogram_of) const;
+  [[nodiscard]] std::vector<std::string> names() const;
 
-  std::vector<RouteLabels> routes_;  ///< The last one: no route matched.
+  std::vector<RouteLabels> routes_;  ///< As `by_route` of each shard.
+  ReloadEnd last_reload_ = ReloadEnd::Taken;
   std::vector<std::unique_ptr<MetricsShard>> shards_;
 };
 

@@ -62,7 +62,8 @@ class Server {
       : workers_wanted_(worker_count(config)),
         access_log_fd_(open_access_log(config)),
         log_(log),
-        site_(std::move(config), std::move(store), workers_wanted_ + 1, access_log_fd_),
+        edition_(std::make_shared<const Edition>(std::move(config))),
+        site_(edition_->config, std::move(store), workers_wanted_ + 1, access_log_fd_),
         signals_(house_.get_executor()),
         sweep_timer_(house_.get_executor()),
         drain_timer_(house_.get_executor()) {}
@@ -86,23 +87,23 @@ class Server {
 
  private:
   void open_workers() {
-    const bool is_unix = !site_.config.listen.address.unix_path.empty();
+    const bool is_unix = !edition_->config.listen.address.unix_path.empty();
     int shared = -1;
     for (std::size_t i = 0; i < workers_wanted_; ++i) {
-      workers_.push_back(std::make_unique<Worker>(site_, i));
+      workers_.push_back(std::make_unique<Worker>(site_, i, edition_));
       const int fd = is_unix && i > 0 ? ::fcntl(shared, F_DUPFD_CLOEXEC, 0)
-                                      : open_listener(site_.config.listen.address);
+                                      : open_listener(edition_->config.listen.address);
       shared = fd;
       workers_.back()->listen(fd);
     }
   }
 
   void open_house() {
-    if (!site_.config.metrics) return;
+    if (!edition_->config.metrics) return;
     HousePages pages;
     pages.metrics = [this]() -> Task<std::string> { return metrics_page(); };
     pages.not_ready = [this]() -> Task<std::string> { return not_ready(); };
-    listener_.emplace(house_, *site_.config.metrics, std::move(pages));
+    listener_.emplace(house_, *edition_->config.metrics, std::move(pages));
   }
 
   Task<std::string> metrics_page() {
@@ -161,7 +162,7 @@ class Server {
 
   [[nodiscard]] std::chrono::milliseconds drain_deadline() const {
     std::chrono::milliseconds longest{0};
-    for (const Route& route : site_.table.routes()) longest = std::max(longest, route.timeout);
+    for (const Route& route : edition_->table.routes()) longest = std::max(longest, route.timeout);
     return longest + kDrainMargin;
   }
 
@@ -175,22 +176,24 @@ class Server {
 
   Task<> say_start() {
     const StoreHealth health = co_await site_.store->health();
-    log_ << "semel " << SEMEL_VERSION << ": listening on " << site_.config.listen.address.text()
+    log_ << "semel " << SEMEL_VERSION << ": listening on " << edition_->config.listen.address.text()
          << ", " << workers_.size() << (workers_.size() == 1 ? " worker" : " workers")
          << ", store durability: " << health.durability;
-    if (site_.config.metrics) log_ << ", metrics on " << site_.config.metrics->text();
+    if (edition_->config.metrics) log_ << ", metrics on " << edition_->config.metrics->text();
     log_ << std::endl;
-    if (std::holds_alternative<config::MemoryStore>(site_.config.store)) {
+    if (std::holds_alternative<config::MemoryStore>(edition_->config.store)) {
       log_ << "semel: the memory store is this process's alone, and a restart forgets every key"
            << std::endl;
     }
-    for (const std::string& warning : site_.config.warnings) log_ << "semel: " << warning << "\n";
+    for (const std::string& warning : edition_->config.warnings)
+      log_ << "semel: " << warning << "\n";
     log_.flush();
   }
 
   std::size_t workers_wanted_;
   int access_log_fd_;
   std::ostream& log_;
+  std::shared_ptr<const Edition> edition_;  // Touched by housekeeping alone, once it runs.
   Site site_;
   asio::io_context house_{1};
   asio::basic_signal_set<Executor> signals_;

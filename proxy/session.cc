@@ -47,6 +47,7 @@ Task<> Session::run() {
   while (co_await read_head()) {
     if (co_await answer() == Then::Close) break;
     give_back_room();
+    outfit_.reset();
     is_first_ = false;
   }
 }
@@ -66,7 +67,7 @@ void Session::give_back_room() {
 Task<IoEnd> Session::read_first_bytes() {
   guest_->is_idle = true;
   if (worker_.site.draining.load(std::memory_order_relaxed)) co_return IoEnd::Closed;
-  const auto& limits = worker_.site.config.limits;
+  const config::Limits& limits = worker_.outfit()->limits();  // Not kept over a wait.
   const auto from = worker_.deadlines.coarse_now();
   const auto until = from + (is_first_ ? limits.header_timeout : limits.idle_timeout);
   const auto held_until = std::min(from + kBlockHeld, until);
@@ -88,12 +89,14 @@ Task<IoEnd> Session::read_first_bytes() {
 
 Task<bool> Session::read_head() {
   if (in_.is_empty() && co_await read_first_bytes() != IoEnd::Done) co_return false;
-  const auto until = worker_.deadlines.coarse_now() + worker_.site.config.limits.header_timeout;
+  outfit_ = worker_.outfit();
+  const GateRules& rules = outfit_->edition().gate_rules;
+  const auto until = worker_.deadlines.coarse_now() + outfit_->limits().header_timeout;
   // A refusal is logged with the method. The one before may point to a block that was given back.
   head_.method = {};
   std::size_t scanned = 0;
   for (;;) {
-    const GateAnswer said = read_request_head(in_.text(), scanned, worker_.site.gate_rules, head_);
+    const GateAnswer said = read_request_head(in_.text(), scanned, rules, head_);
     if (std::holds_alternative<Passed>(said)) co_return true;
     if (const auto* refusal = std::get_if<GateRefusal>(&said)) {
       Reply reply(*client_, scratch_);
@@ -117,7 +120,7 @@ Task<bool> Session::read_head() {
 
 Task<Session::Then> Session::answer() {
   Reply reply(*client_, head_, scratch_);
-  const Site& site = worker_.site;
+  const RouteTable& table = outfit_->edition().table;
   const std::size_t length =
       head_.framing == Framing::Length ? static_cast<std::size_t>(head_.content_length) : 0;
   const bool body_is_here = head_.framing != Framing::Chunked && behind_head().size() >= length;
@@ -131,7 +134,7 @@ Task<Session::Then> Session::answer() {
     return Then::Again;
   };
 
-  if (site.draining.load(std::memory_order_relaxed)) {
+  if (worker_.site.draining.load(std::memory_order_relaxed)) {
     reply.close_after();
     co_await refuse(reply, ProblemType::Draining, {}, nullptr);
     co_await linger();
@@ -141,13 +144,13 @@ Task<Session::Then> Session::answer() {
     co_await reply.no_content();
     co_return finish();
   }
-  const auto normal = normalise_path(head_.path, site.table.any_loose());
+  const auto normal = normalise_path(head_.path, table.any_loose());
   const auto* path = std::get_if<NormalPath>(&normal);
   if (path == nullptr) {
     co_await refuse(reply, ProblemType::PathAmbiguous, std::get<PathRefusal>(normal).reason,
                     nullptr);
   } else {
-    const RouteAnswer found = site.table.match(head_.method, *path);
+    const RouteAnswer found = table.match(head_.method, *path);
     if (const auto* match = std::get_if<RouteMatch>(&found)) {
       const Policy policy = effective_policy(*match->route, head_.method);
       if (head_.expects_other) {
@@ -190,6 +193,7 @@ Task<> Session::exchange(const NormalPath& path, const RouteMatch& match, Policy
   asked.match = &match;
   asked.client_address = address_;
   asked.policy = policy;
+  asked.outfit = outfit_.get();
 
   const bool small = head_.framing == Framing::Length && head_.content_length <= kHeldForRetry;
   const bool here = head_.framing != Framing::Chunked &&
@@ -203,7 +207,7 @@ Task<> Session::exchange(const NormalPath& path, const RouteMatch& match, Policy
     reply.restore_keep_alive(head_.keep_alive);
   } else {
     if (head_.expects_continue) co_await invite_body();
-    stream.emplace(*client_, worker_.buffers, worker_.site.config.limits, head_, behind_head());
+    stream.emplace(*client_, worker_.buffers, outfit_->limits(), head_, behind_head());
     asked.stream = &*stream;
     reply.restore_keep_alive(head_.keep_alive);
   }
@@ -250,10 +254,10 @@ Task<Session::Whole> Session::gather_length(Reply& reply, const Route& route) {
   if (head_.expects_continue) co_await invite_body();
   // The head may move with its buffer: it is read again where it stands then.
   in_.ensure(whole);
-  const GateAnswer again = read_request_head(in_.text(), 0, worker_.site.gate_rules, head_);
+  const GateAnswer again = read_request_head(in_.text(), 0, outfit_->edition().gate_rules, head_);
   SEMEL_CHECK(std::holds_alternative<Passed>(again));
 
-  const auto& limits = worker_.site.config.limits;
+  const config::Limits& limits = outfit_->limits();
   const auto began = Clock::now();
   const std::size_t had = in_.text().size();
   while (in_.text().size() < whole) {
@@ -279,7 +283,7 @@ Task<Session::Whole> Session::gather_length(Reply& reply, const Route& route) {
 Task<Session::Whole> Session::gather_chunks(std::size_t bytes_max, Reply& reply, const Route& route,
                                             std::string& decoded) {
   if (head_.expects_continue) co_await invite_body();
-  RequestBody body(*client_, worker_.buffers, worker_.site.config.limits, head_, behind_head());
+  RequestBody body(*client_, worker_.buffers, outfit_->limits(), head_, behind_head());
   for (;;) {
     const RequestBody::Piece piece = co_await body.next();
     if (piece.end == RequestBody::End::Gone) {
@@ -314,7 +318,7 @@ Task<Session::Whole> Session::gather_chunks(std::size_t bytes_max, Reply& reply,
 Task<> Session::invite_body() {
   const std::array<asio::const_buffer, 1> buffers = {
       asio::buffer(kContinue.data(), kContinue.size())};
-  client_->expires_at(Clock::now() + worker_.site.config.limits.header_timeout);
+  client_->expires_at(Clock::now() + outfit_->limits().header_timeout);
   co_await client_->write_all(buffers);
 }
 
@@ -344,9 +348,7 @@ Task<> Session::refuse(Reply& reply, ProblemType type, std::string_view detail, 
   }
   co_await reply.problem(problem, words, allow);
 
-  const std::size_t routes = worker_.site.table.routes().size();
-  const std::size_t index = route == nullptr ? routes : worker_.index_of(route);
-  worker_.metrics.by_route[index].requests[static_cast<std::size_t>(Outcome::Refused)].add();
+  outfit_->counters(route).requests[static_cast<std::size_t>(Outcome::Refused)].add();
   AccessEntry entry;
   entry.method = type == ProblemType::BadRequest ? std::string_view() : head_.method;
   if (route != nullptr) {

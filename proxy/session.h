@@ -51,6 +51,8 @@ class Session {
   Worker& worker_;
   std::unique_ptr<Connection> client_;
   const std::string address_;
+  // From a request's first byte to its last: the rules that read its head must stay.
+  std::shared_ptr<Outfit> outfit_;
   std::list<Worker::Guest>::iterator guest_;
   Buffer in_;
   RequestHead head_;

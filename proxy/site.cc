@@ -2,15 +2,19 @@
 
 namespace semel::proxy {
 
-Site::Site(config::Config said, std::unique_ptr<Store> opened, std::size_t workers, int access_log)
-    : config(std::move(said)),
-      table(config.routes),
-      gate_rules{config.listen.authorities, table.headers_read()},
-      store(std::move(opened)),
+Site::Site(const config::Config& config, std::unique_ptr<Store> opened, std::size_t workers,
+           int access_log)
+    : store(std::move(opened)),
       flights(config.limits.followers_per_key),
-      metrics(table.routes(), workers),
+      metrics(config.routes, workers),
       buffered(config.limits.buffered_bytes),
       connections(config.limits.connections, config.limits.connections_per_address),
       access_log_fd(access_log) {}
+
+void Site::allow(const config::Limits& limits) {
+  flights.allow(limits.followers_per_key);
+  buffered.allow(limits.buffered_bytes);
+  connections.allow(limits.connections, limits.connections_per_address);
+}
 
 }  // namespace semel::proxy

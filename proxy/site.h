@@ -9,8 +9,6 @@
 #include <utility>
 
 #include "config/config.h"
-#include "core/route_table.h"
-#include "proxy/byte_gate.h"
 #include "proxy/disowned_claims.h"
 #include "proxy/flights.h"
 #include "proxy/metrics.h"
@@ -22,6 +20,8 @@ namespace semel::proxy {
 class BufferBudget {
  public:
   explicit BufferBudget(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+  /// Of what is held already, more may be than is allowed from now on.
+  void allow(std::size_t bytes_max) { bytes_max_.store(bytes_max, std::memory_order_relaxed); }
   /// Held for as long as the bytes are.
   class Share {
    public:
@@ -46,8 +46,9 @@ class BufferBudget {
   /// Not granted where the budget is used up: answer 503 `overloaded`.
   [[nodiscard]] Share take(std::size_t bytes) {
     Share share;
-    if (bytes > bytes_max_) return share;
-    if (used_.fetch_add(bytes, std::memory_order_relaxed) + bytes > bytes_max_) {
+    const std::size_t bytes_max = bytes_max_.load(std::memory_order_relaxed);
+    if (bytes > bytes_max) return share;
+    if (used_.fetch_add(bytes, std::memory_order_relaxed) + bytes > bytes_max) {
       used_.fetch_sub(bytes, std::memory_order_relaxed);
       return share;
     }
@@ -57,7 +58,7 @@ class BufferBudget {
   }
 
  private:
-  std::size_t bytes_max_;
+  std::atomic<std::size_t> bytes_max_;
   std::atomic<std::size_t> used_{0};
 };
 
@@ -66,6 +67,12 @@ class ConnectionBudget {
  public:
   ConnectionBudget(std::size_t all_max, std::size_t address_max)
       : all_max_(all_max), address_max_(address_max) {}
+  /// Connections that are open already stay.
+  void allow(std::size_t all_max, std::size_t address_max) {
+    const std::lock_guard lock(mutex_);
+    all_max_ = all_max;
+    address_max_ = address_max;
+  }
   [[nodiscard]] bool take(const std::string& address) {
     const std::lock_guard lock(mutex_);
     if (all_ >= all_max_) return false;
@@ -90,14 +97,16 @@ class ConnectionBudget {
   std::unordered_map<std::string, std::size_t> by_address_;
 };
 
-/// What all workers share. Nothing else of one worker is touched by another.
+/// What all workers share, and what a reload does not replace. Nothing else of one worker is
+/// touched by another.
 /// @thread Any; every member is constant or safe by itself.
 struct Site {
-  Site(config::Config said, std::unique_ptr<Store> opened, std::size_t workers, int access_log);
+  Site(const config::Config& config, std::unique_ptr<Store> opened, std::size_t workers,
+       int access_log);
 
-  const config::Config config;
-  const RouteTable table;
-  const GateRules gate_rules;
+  /// Takes up limits that are counted over all workers.
+  void allow(const config::Limits& limits);
+
   const std::unique_ptr<Store> store;
   Flights flights;
   DisownedClaims disowned;

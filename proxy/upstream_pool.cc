@@ -25,7 +25,7 @@ void UpstreamPool::give(std::size_t endpoint, std::unique_ptr<Connection> connec
   connection->expires_never();
   auto usable_until = answered + kIdleMax;
   if (announced) usable_until = std::min(usable_until, answered + *announced - kAnnouncedMargin);
-  if (usable_until <= Clock::now()) {
+  if (is_retired_ || usable_until <= Clock::now()) {
     forget();
     return;
   }
@@ -47,6 +47,11 @@ bool UpstreamPool::reserve() {
     return true;
   }
   return false;
+}
+
+void UpstreamPool::retire() {
+  is_retired_ = true;
+  sweep(Clock::time_point::max());
 }
 
 void UpstreamPool::sweep(Clock::time_point now) {

@@ -43,6 +43,9 @@ class UpstreamPool {
   /// Closes what has waited too long.
   void sweep(Clock::time_point now);
 
+  /// Closes all that waits; what is given back from now on is closed, too.
+  void retire();
+
  private:
   struct Idle {
     std::unique_ptr<Connection> connection;
@@ -52,6 +55,7 @@ class UpstreamPool {
   std::vector<std::vector<Idle>> idle_;
   std::size_t open_max_;
   std::size_t open_ = 0;
+  bool is_retired_ = false;
 };
 
 }  // namespace semel::proxy

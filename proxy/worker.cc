@@ -56,26 +56,33 @@ Task<> turn_away(std::unique_ptr<Connection> client) {
 
 }  // namespace
 
-Worker::Worker(Site& shared, std::size_t index)
+Worker::Worker(Site& shared, std::size_t index, std::shared_ptr<const Edition> edition)
     : site(shared),
       metrics(shared.metrics.shard(index)),
       access_log(shared.access_log_fd, metrics.access_log_dropped),
       spawn([this](Task<> task) { start(std::move(task)); }),
-      tick_timer_(io_.get_executor()) {
-  for (const config::Upstream& upstream : site.config.upstreams) {
-    upstreams_.push_back(
-        std::make_unique<UpstreamSite>(io_.get_executor(), deadlines, buffers, upstream));
-  }
-  for (const Route& route : site.table.routes()) {
-    retry_budgets_.emplace_back(route.retry.budget_percent);
-  }
+      tick_timer_(io_.get_executor()),
+      index_(index),
+      is_unix_(!edition->config.listen.address.unix_path.empty()),
+      outfit_(fit(std::move(edition))) {
   gate_.on_empty([this] { finish_if_drained(); });
 }
 
 Worker::~Worker() { access_log.flush(); }
 
-std::size_t Worker::index_of(const Route* route) const {
-  return static_cast<std::size_t>(route - site.table.routes().data());
+std::shared_ptr<Outfit> Worker::fit(std::shared_ptr<const Edition> edition) {
+  auto counters = site.metrics.counters(index_, edition->table.routes());
+  counters.push_back(&metrics.unmatched);
+  return std::make_shared<Outfit>(std::move(edition), executor(), deadlines, buffers,
+                                  std::move(counters));
+}
+
+void Worker::adopt(std::shared_ptr<const Edition> edition, std::function<void()> taken) {
+  asio::post(io_, [this, next = fit(std::move(edition)), taken = std::move(taken)] {
+    outfit_->retire();
+    outfit_ = next;
+    taken();
+  });
 }
 
 void Worker::listen(int fd) {
@@ -127,14 +134,13 @@ Task<> Worker::accept_loop() {
 }
 
 void Worker::admit(int fd, std::string address) {
-  const bool is_unix = !site.config.listen.address.unix_path.empty();
-  if (!is_unix) {
+  if (!is_unix_) {
     const int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
   const int family =
-      is_unix ? AF_UNIX : (address.find(':') == std::string::npos ? AF_INET : AF_INET6);
-  const asio::generic::stream_protocol protocol(family, is_unix ? 0 : IPPROTO_TCP);
+      is_unix_ ? AF_UNIX : (address.find(':') == std::string::npos ? AF_INET : AF_INET6);
+  const asio::generic::stream_protocol protocol(family, is_unix_ ? 0 : IPPROTO_TCP);
   Connection::Socket socket(executor(), protocol, fd);
   auto client = std::make_unique<Connection>(std::move(socket), deadlines);
   if (!site.connections.take(address)) {
@@ -153,7 +159,7 @@ Task<> Worker::tick() {
     deadlines.sweep(now);
     access_log.flush();
     if (++ticks % 50 == 0) {
-      for (auto& upstream : upstreams_) upstream->pool.sweep(Deadlines::Clock::now());
+      outfit_->sweep(Deadlines::Clock::now());
     }
   }
   access_log.flush();

@@ -7,16 +7,14 @@
 #include <list>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "io/gate.h"
 #include "io/random.h"
 #include "io/tcp.h"
 #include "proxy/access_log.h"
 #include "proxy/arena.h"
-#include "proxy/retry_budget.h"
+#include "proxy/outfit.h"
 #include "proxy/site.h"
-#include "proxy/upstream.h"
 
 namespace semel::proxy {
 
@@ -28,7 +26,7 @@ class Worker {
                                            asio::wait_traits<std::chrono::steady_clock>, Executor>;
   static constexpr std::chrono::milliseconds kTick{20};
 
-  Worker(Site& site, std::size_t index);
+  Worker(Site& site, std::size_t index, std::shared_ptr<const Edition> edition);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -37,6 +35,11 @@ class Worker {
   void listen(int fd);
   /// Runs until every session has ended after stop().
   void run();
+
+  /// Takes up an edition for the requests to come; those under way go on with theirs.
+  /// @param taken  Called on this worker's thread once it has.
+  /// @thread The one that renders the metrics.
+  void adopt(std::shared_ptr<const Edition> edition, std::function<void()> taken);
 
   /// Stops accepting and ends idle connections; what flies goes on. From any thread.
   void drain();
@@ -57,10 +60,8 @@ class Worker {
   [[nodiscard]] std::list<Guest>& guests() { return guests_; }
 
   [[nodiscard]] Executor executor() { return io_.get_executor(); }
-  [[nodiscard]] UpstreamSite& upstream(std::size_t index) { return *upstreams_[index]; }
-  [[nodiscard]] RetryBudget& retry_budget(std::size_t route) { return retry_budgets_[route]; }
-  /// Index of `route` in the table.
-  [[nodiscard]] std::size_t index_of(const Route* route) const;
+  /// What a request that begins now works with, and holds until it has ended.
+  [[nodiscard]] const std::shared_ptr<Outfit>& outfit() const { return outfit_; }
 
   Site& site;
   Deadlines deadlines;
@@ -73,6 +74,7 @@ class Worker {
  private:
   [[nodiscard]] Task<> accept_loop();
   [[nodiscard]] Task<> tick();
+  [[nodiscard]] std::shared_ptr<Outfit> fit(std::shared_ptr<const Edition> edition);
   void admit(int fd, std::string address);
   void finish_if_drained();
 
@@ -80,8 +82,9 @@ class Worker {
   asio::io_context io_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
   std::unique_ptr<asio::posix::basic_stream_descriptor<Executor>> listening_;
   Timer tick_timer_;
-  std::vector<std::unique_ptr<UpstreamSite>> upstreams_;
-  std::vector<RetryBudget> retry_budgets_;
+  const std::size_t index_;
+  const bool is_unix_;  // Where it listens: no edition changes that.
+  std::shared_ptr<Outfit> outfit_;
   std::list<Guest> guests_;
   Gate gate_;
   bool draining_ = false;

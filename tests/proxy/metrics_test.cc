@@ -176,6 +176,49 @@ TEST_F(MetricsTest, TheWorkersNumbersAreAdded) {
   EXPECT_EQ(read["semel_stale_writer_total"], 13);
 }
 
+TEST_F(MetricsTest, ARouteThatStaysGoesOnCountingWhereItStood) {
+  const std::vector<Route> now = {route_of("new", Policy::Effectful),
+                                  route_of("book", Policy::Effectful)};
+  one.by_route[0].requests[at(Outcome::Executed)].add(3);
+  RouteMetrics* before = metrics.counters(0, {route_of("book", Policy::Effectful)}).at(0);
+  metrics.welcome(now);
+  const auto counters = metrics.counters(0, now);
+  ASSERT_EQ(counters.size(), 2U);
+  EXPECT_EQ(counters[1], before);
+  counters[1]->requests[at(Outcome::Executed)].add();
+  counters[0]->requests[at(Outcome::Executed)].add(7);
+  const Exposition read = page();
+  EXPECT_EQ(read[R"(semel_requests_total{outcome="executed",policy="EFFECTFUL",route="book"})"], 4);
+  EXPECT_EQ(read[R"(semel_requests_total{outcome="executed",policy="EFFECTFUL",route="new"})"], 7);
+  EXPECT_EQ(read[R"(semel_requests_total{outcome="passed",policy="READ_ONLY",route="fare"})"], 0)
+      << "a route that is gone keeps its numbers";
+}
+
+TEST_F(MetricsTest, ARouteOfAnotherPolicyHasSeriesOfItsOwnWhereThePolicyIsALabel) {
+  one.by_route[0].requests[at(Outcome::Executed)].add(3);
+  one.by_route[0].upstream_retries.add(2);
+  one.by_route[0].request_duration.observe(1ms);
+  const std::vector<Route> now = {route_of("book", Policy::Idempotent)};
+  metrics.welcome(now);
+  RouteMetrics& counters = *metrics.counters(0, now).at(0);
+  counters.requests[at(Outcome::Executed)].add(5);
+  counters.upstream_retries.add(1);
+  counters.request_duration.observe(1ms);
+  const Exposition read = page();
+  EXPECT_EQ(read[R"(semel_requests_total{outcome="executed",policy="EFFECTFUL",route="book"})"], 3);
+  EXPECT_EQ(read[R"(semel_requests_total{outcome="executed",policy="IDEMPOTENT",route="book"})"],
+            5);
+  EXPECT_EQ(read[R"(semel_upstream_retries_total{route="book"})"], 3);
+  EXPECT_EQ(read[R"(semel_request_duration_seconds_count{route="book"})"], 2);
+}
+
+TEST_F(MetricsTest, ARefusedReloadIsSeen) {
+  metrics.note(ReloadEnd::Refused);
+  EXPECT_EQ(page()["semel_config_last_reload_successful"], 0);
+  metrics.note(ReloadEnd::Taken);
+  EXPECT_EQ(page()["semel_config_last_reload_successful"], 1);
+}
+
 TEST_F(MetricsTest, ConnectionsGoUpAndDown) {
   one.connections.add();
   other.connections.add();

@@ -28,6 +28,17 @@ TEST(BufferBudget, WhatIsHeldNoMoreMayBeTakenAgain) {
   EXPECT_TRUE(budget.take(100).is_granted());
 }
 
+TEST(BufferBudget, WhatIsHeldStaysWhenLessIsAllowed) {
+  BufferBudget budget(100);
+  {
+    const auto held = budget.take(80);
+    budget.allow(50);
+    EXPECT_FALSE(budget.take(1).is_granted());
+  }
+  EXPECT_FALSE(budget.take(51).is_granted());
+  EXPECT_TRUE(budget.take(50).is_granted());
+}
+
 TEST(BufferBudget, ARefusalTakesNothing) {
   BufferBudget budget(100);
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(budget.take(101).is_granted());
@@ -101,6 +112,17 @@ TEST(ConnectionBudget, WhatIsGivenBackMayBeTakenAgain) {
   EXPECT_FALSE(budget.take("192.0.2.2"));
   EXPECT_TRUE(budget.take("192.0.2.1"));
   EXPECT_FALSE(budget.take("192.0.2.3"));
+}
+
+TEST(ConnectionBudget, WhatIsOpenStaysWhenLessIsAllowed) {
+  ConnectionBudget budget(3, 3);
+  EXPECT_TRUE(budget.take("192.0.2.1"));
+  EXPECT_TRUE(budget.take("192.0.2.1"));
+  budget.allow(2, 1);
+  EXPECT_FALSE(budget.take("192.0.2.2"));
+  budget.give_back("192.0.2.1");
+  EXPECT_FALSE(budget.take("192.0.2.1"));
+  EXPECT_TRUE(budget.take("192.0.2.2"));
 }
 
 TEST(ConnectionBudget, ARefusalTakesNothing) {

@@ -77,6 +77,16 @@ TEST_F(UpstreamPoolTest, OneThatComesBackLateStandsBehindYoungerAnswers) {
   EXPECT_EQ(taken.get(), younger);
 }
 
+TEST_F(UpstreamPoolTest, OnceRetiredItKeepsNoConnection) {
+  auto in_use = open();
+  pool.give(1, open(), std::nullopt);
+  pool.retire();
+  EXPECT_TRUE(closed_here(1)) << "it waited";
+  pool.give(0, std::move(in_use), std::nullopt);
+  EXPECT_TRUE(closed_here(0)) << "it came back";
+  EXPECT_EQ(slots_left(), kOpenMax);
+}
+
 TEST_F(UpstreamPoolTest, EndpointsDoNotShareConnections) {
   pool.give(0, open(), std::nullopt);
   EXPECT_EQ(pool.take(1, 1h), nullptr);
