@@ -14,7 +14,7 @@ constexpr Key kTopKeys[] = {
      "Where operators and the CLI ask and resolve, always with a token. Default: off. Not yet: no "
      "effect."},
     {"state_dir", R"("$ref": "#/$defs/text")",
-     "Folder of the witness and of admin.token. Default: ./semel-state. Not yet: no effect."},
+     "Folder of the witness and of admin.token, of one process. Default: ./semel-state."},
     {"workers", R"("anyOf": [{"const": "auto"}, {"$ref": "#/$defs/integer"}])",
      "Threads that serve, 1 to 1024. Default: auto, one per core."},
     {"access_log", R"("anyOf": [{"const": "off"}, {"$ref": "#/$defs/access_log"}])",

@@ -41,6 +41,7 @@ StoreOptions store_options(const config::Config& config) {
   if (const auto* sqlite = std::get_if<config::SqliteStore>(&config.store)) {
     SqliteOptions options;
     options.path = sqlite->path;
+    options.state_dir = config.state_dir;
     return options;
   }
   throw std::runtime_error(config.file + ": this version has the stores memory and sqlite");
@@ -71,15 +72,19 @@ int run_serve(std::span<const std::string> args, std::ostream& err) {
 }
 
 int run_store(std::span<const std::string> args, std::ostream& out, std::ostream& err) {
-  if (args.size() != 2 || args[0] != "init") {
-    err << "usage: semel store init CONFIG\n";
+  if (args.size() != 2 || (args[0] != "init" && args[0] != "acknowledge")) {
+    err << "usage: semel store init CONFIG\n       semel store acknowledge CONFIG\n";
     return 2;
   }
   try {
     const config::Config config = config::load_file(args[1], config::process_environment());
     refuse_unbuilt(config);
-    out << init_store(store_options(config)) << "\n";
+    const StoreOptions options = store_options(config);
+    out << (args[0] == "init" ? init_store(options) : acknowledge_store(options)) << "\n";
     return 0;
+  } catch (const StoreInUse& failure) {
+    err << failure.what() << "\nA running semel acknowledges through its admin listener.\n";
+    return 2;
   } catch (const std::exception& failure) {
     err << failure.what() << "\n";
     return 2;

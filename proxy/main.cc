@@ -16,6 +16,8 @@ constexpr char kUsage[] =
     "       semel explain CONFIG [curl's options] PATH\n"
     "                                     the key of one request, step by step; --json\n"
     "       semel store init CONFIG       create the configured store\n"
+    "       semel store acknowledge CONFIG\n"
+    "                                     trust a store again that may have lost records\n"
     "       semel schema                  the JSON Schema of the configuration\n"
     "       semel version\n";
 

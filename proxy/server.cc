@@ -181,6 +181,7 @@ class Server {
          << ", store durability: " << health.durability;
     if (edition_->config.metrics) log_ << ", metrics on " << edition_->config.metrics->text();
     log_ << std::endl;
+    if (!health.remark.empty()) log_ << "semel: " << health.remark << std::endl;
     if (std::holds_alternative<config::MemoryStore>(edition_->config.store)) {
       log_ << "semel: the memory store is this process's alone, and a restart forgets every key"
            << std::endl;

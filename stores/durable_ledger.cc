@@ -2,6 +2,8 @@
 // makes superfluous, and how a file is read back. Called by sqlite_store's one writer thread.
 #include "stores/durable_ledger.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -15,6 +17,8 @@ namespace {
 
 constexpr std::size_t kWarmBytesMax = 64ull * 1024 * 1024;
 constexpr std::size_t kWarmOverhead = 256;  ///< So that many small bodies are bounded too.
+/// More fences than a store gives between two notes of its witness, or while none can be written.
+constexpr std::uint64_t kFenceLeap = 1'000'000'000;
 
 const std::string& existing(const std::string& path) {
   if (!std::filesystem::exists(path)) {
@@ -25,13 +29,15 @@ const std::string& existing(const std::string& path) {
 
 }  // namespace
 
-DurableLedger::DurableLedger(const std::string& path, const StoreClock& clock)
-    : lock_(existing(path)),
-      log_(path),
+DurableLedger::DurableLedger(const SqliteOptions& options, const StoreClock& clock)
+    : lock_(existing(options.path)),
+      log_(options.path),
       timeline_(log_.meta_at_open().anchor, clock, current_boot_id()),
       records_({}, Ledger::Journal::On) {
+  const std::string& path = options.path;
   read_rows(path);
   records_.raise_fence(log_.meta_at_open().fence);
+  compare_with_witness(options);
   const Now start = now();
   records_.settle_lost_claims(start);
   // Also without a change: that the file can be written is shown, and its time is carried on.
@@ -39,6 +45,25 @@ DurableLedger::DurableLedger(const std::string& path, const StoreClock& clock)
     throw StoreError(path + " cannot be written: " + std::string(name(done.error())));
   }
   records_.commit();
+  watch_->note(durable_fence_);
+}
+
+void DurableLedger::compare_with_witness(const SqliteOptions& options) {
+  struct stat file{};
+  if (::stat(options.path.c_str(), &file) != 0) {
+    throw StoreError(options.path + " does not exist: run `semel store init CONFIG`");
+  }
+  WitnessNote found;
+  found.store_id = log_.store_id();
+  found.fence = durable_fence_ = records_.last_fence();
+  found.device = file.st_dev;
+  found.inode = file.st_ino;
+  found.boot_id = current_boot_id();
+  watch_ = std::make_unique<LossWatch>(options.state_dir, found);
+  if (!watch_->is_suspect()) return;
+  records_.trust(Ledger::Trust::Suspect);
+  // Fences that were given and lost are not given again, as far as anybody knows of them.
+  records_.raise_fence(Fence{watch_->known().fence.value + kFenceLeap});
 }
 
 void DurableLedger::read_rows(const std::string& path) {
@@ -88,6 +113,7 @@ Result<void> DurableLedger::commit(const Now& now) {
     if (record && !record->answer.empty()) remember_body(change.key, *record);
   }
   records_.commit();
+  watch_->note(durable_fence_);
   return {};
 }
 
@@ -107,6 +133,7 @@ Result<void> DurableLedger::write_transaction(const Now& now) {
   dead_rows_.erase(dead_rows_.begin(), dead_rows_.begin() + static_cast<std::ptrdiff_t>(reclaimed));
   reclaim_ = 0;
   commits_ += 1;
+  durable_fence_ = meta.fence;
   return {};
 }
 
@@ -209,8 +236,16 @@ Fault DurableLedger::note_fault(Fault fault) {
   return fault;
 }
 
+Result<bool> DurableLedger::acknowledge() {
+  const auto done = watch_->acknowledge(durable_fence_);
+  if (done) records_.trust(Ledger::Trust::Whole);
+  return done;
+}
+
 void DurableLedger::describe(StoreHealth& health) const {
   health.up = !broken_;
+  health.suspect = watch_->is_suspect();
+  health.remark = watch_->remark();
   health.store_id = log_.store_id();
   health.commits = commits_;
   records_.describe(health);

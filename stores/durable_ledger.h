@@ -1,14 +1,18 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <string>
 
 #include "stores/file_lock.h"
 #include "stores/ledger.h"
+#include "stores/loss_watch.h"
 #include "stores/sqlite_log.h"
 #include "stores/store_timeline.h"
 
 namespace semel {
+
+struct SqliteOptions;
 
 /// A ledger whose changes become durable in groups. Metadata of every record is in memory; bodies
 /// are there while they are young or asked for, and in the file always.
@@ -16,9 +20,10 @@ namespace semel {
 /// @thread  One at a time; now() any.
 class DurableLedger {
  public:
-  /// Opens, locks and reads the file, and settles the claims of a process that is gone, durably.
+  /// Opens, locks and reads the file, compares it with its witness, and settles the claims of a
+  /// process that is gone, durably.
   /// @throws StoreError
-  DurableLedger(const std::string& path, const StoreClock& clock);
+  DurableLedger(const SqliteOptions& options, const StoreClock& clock);
 
   [[nodiscard]] Now now() const { return timeline_.now(); }
   [[nodiscard]] Ledger& records() { return records_; }
@@ -44,6 +49,11 @@ class DurableLedger {
   /// Housekeeping of the file itself, once the callers have their answers.
   [[nodiscard]] Result<void> tidy();
 
+  [[nodiscard]] const LossWatch& watch() const { return *watch_; }
+  /// The store counts as whole from now on. @return true if it was suspect.
+  /// @faults StoreUnreachable: that cannot be noted durably, and nothing was changed.
+  [[nodiscard]] Result<bool> acknowledge();
+
   [[nodiscard]] bool broken() const { return broken_; }
   void describe(StoreHealth& health) const;
 
@@ -55,6 +65,7 @@ class DurableLedger {
   };
 
   void read_rows(const std::string& path);
+  void compare_with_witness(const SqliteOptions& options);
   [[nodiscard]] Result<void> write_transaction(const Now& now);
   [[nodiscard]] Result<void> write_change(const Ledger::Change& change,
                                           std::uint64_t last_row_before);
@@ -66,6 +77,8 @@ class DurableLedger {
   SqliteLog log_;
   StoreTimeline timeline_;
   Ledger records_;
+  std::unique_ptr<LossWatch> watch_;
+  Fence durable_fence_;  ///< What the witness may know.
   /// Rows that nothing refers to. Deleted from the front only: of one key, an older row never
   /// outlives the younger one that overruled it, or a re-open would bring it back.
   std::deque<std::uint64_t> dead_rows_;

@@ -22,7 +22,7 @@ FileLock::FileLock(const std::string& path) {
   }
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     ::close(descriptor_);
-    throw StoreError(path +
+    throw StoreInUse(path +
                      " is in use by another process: a store file has one process; stop it, "
                      "or give this one a file of its own");
   }

@@ -9,7 +9,7 @@ namespace semel {
 class FileLock {
  public:
   /// @param path  Of the file to guard, which exists; the lock is `<real path>.lock`.
-  /// @throws StoreError if another process holds it.
+  /// @throws StoreInUse if another process holds it, StoreError if there can be no lock.
   explicit FileLock(const std::string& path);
   ~FileLock();
   FileLock(const FileLock&) = delete;

@@ -86,6 +86,7 @@ Result<ClaimReply> Ledger::supersede(const ClaimRequest& request, const Attempt&
 }
 
 Result<ClaimReply> Ledger::grant(const ClaimRequest& request, Slot before, const Now& now) {
+  if (trust_ == Trust::Suspect && request.policy == Policy::Effectful) return Fault::StoreSuspect;
   if (before == kNoSlot && !make_room(now)) return Fault::StoreFull;
   const Slot slot = before == kNoSlot ? add(request.key) : before;
   if (before != kNoSlot) {

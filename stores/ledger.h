@@ -29,6 +29,8 @@ class Ledger {
     std::size_t records_max = std::numeric_limits<std::size_t>::max();
     std::size_t bytes_max = std::numeric_limits<std::size_t>::max();  ///< See stored_bytes().
   };
+  /// Whether an absent key was never claimed, or may be one that was lost.
+  enum class Trust : std::uint8_t { Whole, Suspect };
   /// Whether changes are noted so that they can be written down and undone.
   enum class Journal : std::uint8_t { Off, On };
   /// One changed key and what stood there at the last commit, but for its answer. Absent: nothing
@@ -42,7 +44,8 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  /// @faults StoreFull: no room for another record. RecordCorrupt.
+  /// @faults StoreFull: no room for another record. RecordCorrupt. StoreSuspect: an EFFECTFUL key
+  ///         that nobody holds, and whose record may have been lost.
   [[nodiscard]] Result<ClaimReply> claim(const ClaimRequest& request, const Now& now);
   [[nodiscard]] Result<ClaimReply> supersede(const ClaimRequest& request, const Attempt& abandoned,
                                              const Now& now);
@@ -82,6 +85,8 @@ class Ledger {
 
   [[nodiscard]] Fence last_fence() const { return fence_; }
   void raise_fence(Fence fence) { fence_ = std::max(fence_, fence); }
+  /// Not journalled.
+  void trust(Trust trust) { trust_ = trust; }
 
   /// Since the last commit() or rollback(), oldest first; empty without a journal.
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
@@ -115,6 +120,7 @@ class Ledger {
 
   Limits limits_;
   Journal journal_;
+  Trust trust_ = Trust::Whole;
   Fence fence_;
   std::size_t bytes_ = 0;
   std::uint64_t contradicted_ = 0;

@@ -90,6 +90,8 @@ Task<StoreHealth> MemoryStore::health() {
   co_return health;
 }
 
+Task<Result<bool>> MemoryStore::acknowledge() { co_return false; }
+
 void MemoryStore::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;

@@ -27,6 +27,7 @@ class MemoryStore final : public Store {
   Task<Result<std::size_t>> forget(std::string tenant) override;
   Task<Result<SweepReport>> sweep(std::size_t limit) override;
   Task<StoreHealth> health() override;
+  Task<Result<bool>> acknowledge() override;
   void close() override;
 
  private:

@@ -15,6 +15,7 @@ struct MemoryOptions {
 };
 struct SqliteOptions {
   std::string path;
+  std::string state_dir;  ///< Of the witness; empty: none is kept, and no loss is noticed.
   std::chrono::milliseconds deadline{1'000};  ///< Of one operation, as the caller sees it.
 };
 using StoreOptions = std::variant<MemoryOptions, SqliteOptions>;
@@ -25,6 +26,12 @@ class StoreError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Another process has the store open.
+class StoreInUse : public StoreError {
+ public:
+  using StoreError::StoreError;
+};
+
 /// Opens a store that exists. Never creates one: a missing file or schema is a StoreError that says
 /// "run `semel store init CONFIG`". SQLite: claims of a dead process are settled here, EFFECTFUL to
 /// indeterminate(owner_lost), IDEMPOTENT to absent, before the first answer.
@@ -33,7 +40,12 @@ class StoreError : public std::runtime_error {
                                                 const StoreClock& clock);
 
 /// `semel store init`: creates the file and its schema, visibly. One that is there already is left
-/// untouched. @return a sentence that says what was done. @throws StoreError
+/// untouched. Where there is no witness yet, the first one is written. @return a sentence that says
+/// what was done. @throws StoreError
 [[nodiscard]] std::string init_store(const StoreOptions& options);
+
+/// `semel store acknowledge` while nobody has the store open. @return a sentence that says what was
+/// found and done. @throws StoreError, StoreInUse
+[[nodiscard]] std::string acknowledge_store(const StoreOptions& options);
 
 }  // namespace semel

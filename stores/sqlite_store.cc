@@ -43,7 +43,7 @@ Task<Result<T>> SqliteStore::ask(Step step) {
 }
 
 SqliteStore::SqliteStore(const SqliteOptions& options, const StoreClock& clock)
-    : ledger_(std::make_unique<DurableLedger>(options.path, clock)),
+    : ledger_(std::make_unique<DurableLedger>(options, clock)),
       queue_(options.deadline),
       writer_([this] { write(); }) {}
 
@@ -53,6 +53,24 @@ void SqliteStore::close() {
   queue_.close();
   if (writer_.joinable()) writer_.join();
 }
+
+namespace {
+
+/// Notes a store that was just made, unless another one is known. @return what there is to say.
+std::string first_note(const SqliteOptions& options) {
+  if (options.state_dir.empty()) return "";
+  const WitnessFile witness(options.state_dir);
+  const auto known = witness.read();
+  if (!known || *known) {
+    return "; " + witness.path() +
+           " is the witness of another store: this one is suspect until `semel store acknowledge`";
+  }
+  // Opening it is what writes the note.
+  const DurableLedger opened(options, StoreClock::real());
+  return "";
+}
+
+}  // namespace
 
 std::string SqliteStore::create(const SqliteOptions& options, const StoreClock& clock) {
   std::optional<FileLock> lock;
@@ -67,7 +85,19 @@ std::string SqliteStore::create(const SqliteOptions& options, const StoreClock& 
   if (!SqliteLog::create(options.path, to_hex(id), meta)) {
     return options.path + " is a store already: it was left as it is";
   }
-  return "created " + options.path + ", store " + to_hex(id);
+  lock.reset();
+  return "created " + options.path + ", store " + to_hex(id) + first_note(options);
+}
+
+std::string SqliteStore::acknowledge_closed(const SqliteOptions& options, const StoreClock& clock) {
+  DurableLedger ledger(options, clock);
+  if (!ledger.watch().is_suspect()) return options.path + " is not suspect: nothing was changed";
+  const std::string remark = ledger.watch().remark();
+  if (!ledger.acknowledge()) {
+    throw StoreError(remark + "; the witness in " + options.state_dir +
+                     " cannot be written: nothing was changed");
+  }
+  return remark + "\nacknowledged: from now on " + options.path + " counts as it is";
 }
 
 void SqliteStore::write() {
@@ -196,6 +226,17 @@ Task<StoreHealth> SqliteStore::health() {
   if (described) health = *std::move(described);
   health.durability = "fsync per group";
   co_return health;
+}
+
+Task<Result<bool>> SqliteStore::acknowledge() {
+  // A group may be run a second time; that it was suspect is then still true.
+  auto was_suspect = std::make_shared<bool>(false);
+  return ask<bool>([was_suspect](DurableLedger& ledger, const Now&) -> Result<bool> {
+    const auto done = ledger.acknowledge();
+    if (!done) return done.error();
+    *was_suspect = *was_suspect || *done;
+    return *was_suspect;
+  });
 }
 
 }  // namespace semel

@@ -35,11 +35,16 @@ class SqliteStore final : public Store {
   Task<Result<std::size_t>> forget(std::string tenant) override;
   Task<Result<SweepReport>> sweep(std::size_t limit) override;
   Task<StoreHealth> health() override;
+  Task<Result<bool>> acknowledge() override;
   /// Finishes what is queued, then closes the file.
   void close() override;
 
   /// Makes the file. @return what was done, as a sentence. @throws StoreError
   [[nodiscard]] static std::string create(const SqliteOptions& options, const StoreClock& clock);
+  /// acknowledge() on a file that nobody has open. @return what was found and done, in sentences.
+  /// @throws StoreError, StoreInUse
+  [[nodiscard]] static std::string acknowledge_closed(const SqliteOptions& options,
+                                                      const StoreClock& clock);
 
  private:
   template <class T, class Step>

@@ -34,7 +34,8 @@ struct SweepReport {
 
 struct StoreHealth {
   bool up = false;
-  bool suspect = false;
+  bool suspect = false;    ///< Records may have been lost: unknown EFFECTFUL keys are refused.
+  std::string remark;      ///< What an operator should read at the start; empty: nothing.
   std::string durability;  ///< The grade in words: `volatile`, `fsync per group`.
   std::size_t records = 0;
   std::size_t indeterminate = 0;
@@ -66,6 +67,7 @@ class Store {
 
   /// Takes the key, or says why not, in one atomic step. Never waits for a holder. Asked again with
   /// the same token it finds its own claim: Granted with the same fence.
+  /// @faults StoreSuspect: an EFFECTFUL key that the store does not know and may have lost.
   /// @faults StoreTimeout: the claim MAY have been taken; ask again with the same token or release
   /// it.
   virtual Task<Result<ClaimReply>> claim(ClaimRequest request) = 0;
@@ -104,6 +106,10 @@ class Store {
   virtual Task<Result<SweepReport>> sweep(std::size_t limit) = 0;
 
   virtual Task<StoreHealth> health() = 0;
+
+  /// An operator's word that a suspect store is what it should be, kept over restarts.
+  /// @return true if it was suspect.
+  virtual Task<Result<bool>> acknowledge() = 0;
 
   /// After the last call: ends threads and closes files. Operations under way end with a fault.
   virtual void close() = 0;

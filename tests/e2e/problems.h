@@ -37,6 +37,7 @@ inline constexpr ProblemRow kProblemRows[] = {
     {"body-too-large", 413, 0, 0, false},
     {"request-timeout", 408, 0, 0, std::nullopt},
     {"store-unavailable", 503, 1, 5, true},
+    {"store-suspect", 503, 1, 5, true},
     {"overloaded", 503, 1, 5, true},
     {"draining", 503, 1, 5, true},
     {"upstream-unreachable", 502, 1, 1, true},

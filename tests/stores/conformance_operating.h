@@ -145,4 +145,11 @@ TEST_P(StoreConformance, AClosedStoreAnswersWithAFault) {
   EXPECT_FALSE(run(store_->health()).up);
 }
 
+TEST_P(StoreConformance, AStoreThatLostNothingHasNothingToAcknowledge) {
+  granted(request_of(1, 1));
+  EXPECT_FALSE(run(store_->acknowledge()).value());
+  EXPECT_FALSE(run(store_->health()).suspect);
+  granted(request_of(2, 2));
+}
+
 }  // namespace semel::testing

@@ -77,22 +77,28 @@ std::string SemelProcess::config_text() const {
          store + "\n" + options_.yaml;
 }
 
-void SemelProcess::start() {
+void SemelProcess::start() { start_until(""); }
+void SemelProcess::start_not_ready(std::string_view sentence) { start_until(sentence); }
+
+void SemelProcess::start_until(std::string_view sentence) {
   process_.reset();
   process_ = std::make_unique<Process>(Process::Command{{options_.binary, "serve", config_file()},
                                                         options_.environment,
                                                         folder_.file("stdout"),
                                                         folder_.file("stderr")});
-  const bool ready =
-      eventually([this] { return !process_->is_running() || is_ready(); }, milliseconds{20'000});
-  if (!ready || !process_->is_running()) {
+  const bool there = eventually([&] { return !process_->is_running() || says(sentence); },
+                                milliseconds{20'000});
+  if (!there || !process_->is_running()) {
     throw std::runtime_error("semel serve is not ready:\n" + stderr_text());
   }
 }
 
-bool SemelProcess::is_ready() const {
+bool SemelProcess::says(std::string_view sentence) const {
   HttpClient probe(metrics_port_, milliseconds{2'000});
-  return probe.is_connected() && probe.exchange({"GET", "/readyz", {}, {}}).status == 200;
+  if (!probe.is_connected()) return false;
+  const Response ready = probe.exchange({"GET", "/readyz", {}, {}});
+  if (sentence.empty()) return ready.status == 200;
+  return ready.status == 503 && ready.body.find(sentence) != std::string::npos;
 }
 
 void SemelProcess::restart() {

@@ -36,6 +36,8 @@ class SemelProcess {
   /// Starts it and waits until it is ready.
   /// @throws std::runtime_error with its standard error if it ends or is not ready in time.
   void start();
+  /// The same, until it says why it is not ready: with this sentence of /readyz.
+  void start_not_ready(std::string_view sentence);
   void restart();
   void kill9();
   void sigterm();
@@ -66,7 +68,9 @@ class SemelProcess {
 
  private:
   [[nodiscard]] std::string config_text() const;
-  [[nodiscard]] bool is_ready() const;
+  /// @param sentence  Of /readyz; empty: it is ready.
+  void start_until(std::string_view sentence);
+  [[nodiscard]] bool says(std::string_view sentence) const;
 
   SemelOptions options_;
   TempFolder folder_;
