@@ -32,6 +32,14 @@ void DueQueue::remove(Slot slot) {
   LedgerEntry& entry = entries_[slot];
   const DueLink link = entry.due;
   if (link.place == DueLink::Place::Nowhere) return;
+  if (link.place == DueLink::Place::Postponed) {
+    const auto at = postponed_until_.find(slot);
+    SEMEL_CHECK(at != postponed_until_.end());
+    postponed_.erase({at->second, slot});
+    postponed_until_.erase(at);
+    entry.due = DueLink{};
+    return;
+  }
   const StoreTime due = entry.record.due_at().value();
   if (link.place == DueLink::Place::Line) {
     const auto at = lines_.find(due - entry.record.changed_at);
@@ -50,7 +58,24 @@ void DueQueue::remove(Slot slot) {
   entry.due = DueLink{};
 }
 
+void DueQueue::postpone(Slot slot, StoreTime until) {
+  SEMEL_CHECK(entries_[slot].due.place != DueLink::Place::Nowhere);
+  remove(slot);
+  entries_[slot].due.place = DueLink::Place::Postponed;
+  postponed_.emplace(until, slot);
+  postponed_until_.emplace(slot, until);
+}
+
+void DueQueue::recall_postponed() {
+  postponed_.clear();
+  for (auto& [slot, until] : postponed_until_) {
+    until = StoreTime::min();
+    postponed_.emplace(until, slot);
+  }
+}
+
 Slot DueQueue::due_by(StoreTime now) const {
+  if (!postponed_.empty() && postponed_.begin()->first <= now) return postponed_.begin()->second;
   if (!stragglers_.empty() && stragglers_.begin()->first <= now) {
     return stragglers_.begin()->second;
   }

@@ -37,6 +37,8 @@ DurableLedger::DurableLedger(const SqliteOptions& options, const StoreClock& clo
   const std::string& path = options.path;
   read_rows(path);
   records_.raise_fence(log_.meta_at_open().fence);
+  if (const auto& bytes = log_.routes_at_open()) routes_ = decode_terms(*bytes);
+  if (routes_) records_.adopt(*routes_);
   compare_with_witness(options);
   const Now start = now();
   records_.settle_lost_claims(start);
@@ -94,19 +96,21 @@ void DurableLedger::read_rows(const std::string& path) {
 
 Result<void> DurableLedger::commit(const Now& now) {
   if (broken_) {
-    records_.rollback();
+    undo();
     return Fault::StoreBroken;
   }
-  if (records_.changes().empty() && reclaim_ == 0) return {};
+  if (records_.changes().empty() && reclaim_ == 0 && !adopting_) return {};
   const std::size_t dead_before = dead_rows_.size();
   const auto done = write_transaction(now);
   if (!done) {
     log_.rollback();
-    records_.rollback();
+    undo();
     dead_rows_.resize(dead_before);
-    reclaim_ = 0;
-    purge_ = false;
     return note_fault(done.error());
+  }
+  if (adopting_) {
+    routes_ = *std::exchange(adopting_, std::nullopt);
+    records_.adopt(*routes_);
   }
   for (const auto& change : records_.changes()) {
     const Record* record = records_.peek(change.key);
@@ -115,6 +119,13 @@ Result<void> DurableLedger::commit(const Now& now) {
   records_.commit();
   watch_->note(durable_fence_);
   return {};
+}
+
+void DurableLedger::undo() {
+  records_.rollback();
+  adopting_.reset();
+  reclaim_ = 0;
+  purge_ = false;
 }
 
 Result<void> DurableLedger::write_transaction(const Now& now) {
@@ -126,6 +137,9 @@ Result<void> DurableLedger::write_transaction(const Now& now) {
   const std::size_t reclaimed = std::min(reclaim_, dead_rows_.size());
   for (std::size_t i = 0; i < reclaimed; ++i) {
     if (const auto done = log_.remove(dead_rows_[i]); !done) return done;
+  }
+  if (adopting_) {
+    if (const auto done = log_.put_routes(encode_terms(*adopting_)); !done) return done;
   }
   const SqliteLog::Meta meta{timeline_.anchor(now), records_.last_fence()};
   if (const auto done = log_.put_meta(meta); !done) return done;

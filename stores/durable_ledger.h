@@ -49,6 +49,11 @@ class DurableLedger {
   /// Housekeeping of the file itself, once the callers have their answers.
   [[nodiscard]] Result<void> tidy();
 
+  /// @faults RecordCorrupt: the file's cannot be read.
+  [[nodiscard]] const Result<std::vector<RouteTerms>>& routes() const { return routes_; }
+  /// Counts from the next commit() on.
+  void adopt(std::vector<RouteTerms> routes) { adopting_ = std::move(routes); }
+
   [[nodiscard]] const LossWatch& watch() const { return *watch_; }
   /// The store counts as whole from now on. @return true if it was suspect.
   /// @faults StoreUnreachable: that cannot be noted durably, and nothing was changed.
@@ -66,6 +71,8 @@ class DurableLedger {
 
   void read_rows(const std::string& path);
   void compare_with_witness(const SqliteOptions& options);
+  /// Everything but the file is as at the last commit().
+  void undo();
   [[nodiscard]] Result<void> write_transaction(const Now& now);
   [[nodiscard]] Result<void> write_change(const Ledger::Change& change,
                                           std::uint64_t last_row_before);
@@ -82,6 +89,8 @@ class DurableLedger {
   /// Rows that nothing refers to. Deleted from the front only: of one key, an older row never
   /// outlives the younger one that overruled it, or a re-open would bring it back.
   std::deque<std::uint64_t> dead_rows_;
+  Result<std::vector<RouteTerms>> routes_;
+  std::optional<std::vector<RouteTerms>> adopting_;  ///< By the group that is not committed yet.
   std::size_t reclaim_ = 0;
   bool purge_ = false;
   std::deque<WarmBody> warm_;

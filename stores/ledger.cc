@@ -36,12 +36,6 @@ ClaimReply answer(const Record& record, const ClaimRequest& request, const Now& 
   return CallerDiffers{};
 }
 
-bool absent_to(const Record& record, const ClaimRequest& request, const Now& now) {
-  if (record.state == Record::State::Freed) return true;
-  const auto end = record.expires_at(request);
-  return end && now.time >= *end;
-}
-
 /// A claim of the asking process itself that never had an effect: unknown to nobody but the store.
 bool is_disowned(const Record& record, const ClaimRequest& request) {
   const bool silent =
@@ -64,11 +58,17 @@ Result<ClaimReply> Ledger::claim(const ClaimRequest& request, const Now& now) {
   if (slot == kNoSlot) return grant(request, kNoSlot, now);
   const Record& record = entries_[slot].record;
   if (record.state == Record::State::Corrupt) return Fault::RecordCorrupt;
-  if (absent_to(record, request, now) || is_disowned(record, request)) {
+  if (is_absent(record, request, now) || is_disowned(record, request)) {
     return grant(request, slot, now);
   }
   if (auto refused = refusal(record, request.bindings)) return *std::move(refused);
   return answer(record, request, now);
+}
+
+bool Ledger::is_absent(const Record& record, const ClaimRequest& request, const Now& now) const {
+  if (record.state == Record::State::Freed) return true;
+  const auto end = windows_.end_of(record, request);
+  return end && now.time >= *end;
 }
 
 Result<ClaimReply> Ledger::supersede(const ClaimRequest& request, const Attempt& abandoned,
@@ -134,7 +134,7 @@ Result<WriteReply> Ledger::record(const Attempt& attempt, StoredResponsePtr resp
     contradicted_ += 1;
     return WriteReply::StaleAgainstWord;
   }
-  if (!record.belongs_to(attempt) || record.expired(now)) return WriteReply::Stale;
+  if (!record.belongs_to(attempt) || windows_.is_over(record, now)) return WriteReply::Stale;
   if (record.state == Record::State::Completed) return WriteReply::Done;
   if (record.forgotten) response = without_payload(*response);
   if (bytes_ + stored_bytes(*response) > limits_.bytes_max && response->kept == BodyKept::Kept) {
@@ -163,7 +163,7 @@ Result<WriteReply> Ledger::release(const Attempt& attempt, const Now& now) {
     case Record::State::Corrupt:
       break;
   }
-  return record.expired(now) ? WriteReply::Done : WriteReply::Stale;
+  return windows_.is_over(record, now) ? WriteReply::Done : WriteReply::Stale;
 }
 
 Result<WriteReply> Ledger::mark_indeterminate(const Attempt& attempt, IndeterminateReason reason,
@@ -173,7 +173,7 @@ Result<WriteReply> Ledger::mark_indeterminate(const Attempt& attempt, Indetermin
   if (slot == kNoSlot) return WriteReply::Stale;
   const Record& record = entries_[slot].record;
   if (record.state == Record::State::Corrupt) return Fault::RecordCorrupt;
-  if (!record.belongs_to(attempt) || record.expired(now)) return WriteReply::Stale;
+  if (!record.belongs_to(attempt) || windows_.is_over(record, now)) return WriteReply::Stale;
   if (record.state == Record::State::Indeterminate) {
     // The outcome stays as first told; that the attempt is over is news that an operator waits for.
     if (reason_ends_attempt(reason) && !record.lease_over(now)) {
@@ -193,7 +193,8 @@ Result<WriteReply> Ledger::mark_indeterminate(const Attempt& attempt, Indetermin
 Result<ResolveReply> Ledger::resolve(const Reference& reference, const Resolution& resolution,
                                      const Now& now) {
   const Slot slot = lookup(reference);
-  if (slot == kNoSlot || entries_[slot].record.expired(now)) return ResolveReply::NotFound;
+  if (slot == kNoSlot || windows_.is_over(entries_[slot].record, now))
+    return ResolveReply::NotFound;
   const Record& record = entries_[slot].record;
   // An operator is a reader too: a lease that ended in silence is an unknown outcome already.
   const bool silent = record.state == Record::State::InFlight && record.lease_over(now) &&
@@ -226,8 +227,8 @@ std::size_t Ledger::forget(const std::string& tenant, const Now& now) {
     const Record& record = entries_[slot].record;
     const bool open =
         record.state == Record::State::InFlight || record.state == Record::State::Indeterminate;
-    if (!record.expired(now) && record.state != Record::State::Freed) forgotten += 1;
-    if (!open || record.expired(now)) {
+    if (!windows_.is_over(record, now) && record.state != Record::State::Freed) forgotten += 1;
+    if (!open || windows_.is_over(record, now)) {
       erase(slot);
       continue;
     }
@@ -252,6 +253,8 @@ SweepReport Ledger::sweep(std::size_t limit, const Now& now) {
     if (record.state == Record::State::InFlight) {
       mark(slot, IndeterminateReason::OwnerLost, std::nullopt, now);
       report.owner_lost += 1;
+    } else if (!windows_.is_over(record, now)) {
+      due_.postpone(slot, windows_.end_of(record).value_or(StoreTime::max()));
     } else {
       if (record.state != Record::State::Freed) report.expired += 1;
       erase(slot);
@@ -259,6 +262,11 @@ SweepReport Ledger::sweep(std::size_t limit, const Now& now) {
   }
   report.more = true;
   return report;
+}
+
+void Ledger::adopt(const std::vector<RouteTerms>& routes) {
+  windows_.adopt(routes);
+  due_.recall_postponed();
 }
 
 void Ledger::settle_lost_claims(const Now& now) {

@@ -12,6 +12,7 @@
 #include "stores/fence_order.h"
 #include "stores/ledger_entry.h"
 #include "stores/record.h"
+#include "stores/route_windows.h"
 #include "stores/slab.h"
 #include "stores/slot_index.h"
 #include "stores/store.h"
@@ -65,6 +66,9 @@ class Ledger {
   [[nodiscard]] std::size_t forget(const std::string& tenant, const Now& now);
   [[nodiscard]] SweepReport sweep(std::size_t limit, const Now& now);
 
+  /// From now on the windows of these routes count too. Not journalled.
+  void adopt(const std::vector<RouteTerms>& routes);
+
   /// Fills in what the ledger knows: counts, the oldest unknown outcome, the last fence.
   void describe(StoreHealth& health) const;
 
@@ -99,7 +103,13 @@ class Ledger {
   [[nodiscard]] Slot lookup(const Reference& reference) const;
   /// @param before  What stands under the key; kNoSlot: nothing.
   [[nodiscard]] Result<ClaimReply> grant(const ClaimRequest& request, Slot before, const Now& now);
+  [[nodiscard]] bool is_absent(const Record& record, const ClaimRequest& request,
+                               const Now& now) const;
   [[nodiscard]] bool make_room(const Now& now);
+  [[nodiscard]] bool is_visible(const Record& record, const Now& now) const;
+  /// A record as people see it, without its token and without its response.
+  [[nodiscard]] RecordView view_of(const IdempotencyKey& key, const Record& record,
+                                   const Now& now) const;
   [[nodiscard]] Result<std::optional<RecordView>> shown(Slot slot, const Now& now) const;
   [[nodiscard]] Slot add(const IdempotencyKey& key);
   [[nodiscard]] Slot add_unnoted(const IdempotencyKey& key);
@@ -125,6 +135,7 @@ class Ledger {
   std::size_t bytes_ = 0;
   std::uint64_t contradicted_ = 0;
   TermsPool terms_;
+  RouteWindows windows_;
   Slab<LedgerEntry> entries_;
   const std::uint64_t seed_;  ///< Of the hashes: nobody outside can choose keys that collide.
   SlotIndex by_key_;
@@ -134,8 +145,4 @@ class Ledger {
   DueQueue due_{entries_};
   std::vector<Change> changes_;
 };
-
-/// A record as people see it, without its token and without its response.
-[[nodiscard]] RecordView view_of(const IdempotencyKey& key, const Record& record, const Now& now);
-
 }  // namespace semel

@@ -7,9 +7,9 @@
 
 namespace semel {
 
-/// The neighbours of a record in its line of a DueQueue.
+/// Where a record waits in a DueQueue, and its neighbours if that is a line.
 struct DueLink {
-  enum class Place : std::uint8_t { Nowhere, Line, Straggler };
+  enum class Place : std::uint8_t { Nowhere, Line, Straggler, Postponed };
   Slot previous = kNoSlot;
   Slot next = kNoSlot;
   Place place = Place::Nowhere;

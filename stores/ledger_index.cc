@@ -24,11 +24,6 @@ std::uint32_t hash_of(const Id& id, std::uint64_t seed) {
   return static_cast<std::uint32_t>(((prefix ^ seed) * 0x9E3779B97F4A7C15u) >> 32);
 }
 
-bool visible(const Record& record, const Now& now) {
-  return record.state != Record::State::Freed && record.state != Record::State::Corrupt &&
-         !record.expired(now);
-}
-
 RecordView::State view_state(Record::State state) {
   switch (state) {
     case Record::State::InFlight:
@@ -57,7 +52,7 @@ std::uint64_t parse_cursor(const std::string& text) {
 
 }  // namespace
 
-RecordView view_of(const IdempotencyKey& key, const Record& record, const Now& now) {
+RecordView Ledger::view_of(const IdempotencyKey& key, const Record& record, const Now& now) const {
   RecordView view;
   view.key = key;
   view.reference = record.reference;
@@ -75,7 +70,7 @@ RecordView view_of(const IdempotencyKey& key, const Record& record, const Now& n
   if (record.state == Record::State::InFlight) {
     view.lease_left = std::chrono::ceil<std::chrono::milliseconds>(record.lease_end - now.time);
   }
-  if (const auto end = record.expires_at()) {
+  if (const auto end = windows_.end_of(record)) {
     view.expires_in = std::chrono::ceil<std::chrono::seconds>(*end - now.time);
   }
   return view;
@@ -97,10 +92,15 @@ Result<std::optional<RecordView>> Ledger::shown(Slot slot, const Now& now) const
   const IdempotencyKey& key = entries_[slot].key;
   const Record& record = entries_[slot].record;
   if (record.state == Record::State::Corrupt) return Fault::RecordCorrupt;
-  if (!visible(record, now)) return std::optional<RecordView>();
+  if (!is_visible(record, now)) return std::optional<RecordView>();
   RecordView view = view_of(key, record, now);
   view.response = record.answer.unpack();
   return std::optional(std::move(view));
+}
+
+bool Ledger::is_visible(const Record& record, const Now& now) const {
+  return record.state != Record::State::Freed && record.state != Record::State::Corrupt &&
+         !windows_.is_over(record, now);
 }
 
 RecordPage Ledger::list(const ListFilter& filter, const Now& now) const {
@@ -109,7 +109,7 @@ RecordPage Ledger::list(const ListFilter& filter, const Now& now) const {
   const auto show = [&](Slot slot) {
     const LedgerEntry& entry = entries_[slot];
     const Record& record = entry.record;
-    if (!visible(record, now)) return true;
+    if (!is_visible(record, now)) return true;
     if (filter.state && view_state(record.state) != *filter.state) return true;
     if (filter.tenant && (record.forgotten || record.terms->tenant != *filter.tenant)) return true;
     if (page.records.size() == limit) {

@@ -75,6 +75,18 @@ Task<Result<std::size_t>> MemoryStore::forget(std::string tenant) {
   });
 }
 
+Task<Result<std::vector<RouteTerms>>> MemoryStore::routes() {
+  co_return locked([&](Ledger&, const Now&) -> Result<std::vector<RouteTerms>> { return routes_; });
+}
+
+Task<Result<void>> MemoryStore::adopt_routes(std::vector<RouteTerms> routes) {
+  co_return locked([&](Ledger& ledger, const Now&) -> Result<void> {
+    ledger.adopt(routes);
+    routes_ = std::move(routes);
+    return {};
+  });
+}
+
 Task<Result<SweepReport>> MemoryStore::sweep(std::size_t limit) {
   co_return locked([&](Ledger& ledger, const Now& now) -> Result<SweepReport> {
     return ledger.sweep(limit, now);

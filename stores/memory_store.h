@@ -25,6 +25,8 @@ class MemoryStore final : public Store {
   Task<Result<RecordPage>> list(ListFilter filter) override;
   Task<Result<ResolveReply>> resolve(Reference reference, Resolution resolution) override;
   Task<Result<std::size_t>> forget(std::string tenant) override;
+  Task<Result<std::vector<RouteTerms>>> routes() override;
+  Task<Result<void>> adopt_routes(std::vector<RouteTerms> routes) override;
   Task<Result<SweepReport>> sweep(std::size_t limit) override;
   Task<StoreHealth> health() override;
   Task<Result<bool>> acknowledge() override;
@@ -38,6 +40,7 @@ class MemoryStore final : public Store {
   StoreClock clock_;
   std::mutex mutex_;
   Ledger ledger_;
+  std::vector<RouteTerms> routes_;
   bool closed_ = false;
 };
 

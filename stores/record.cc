@@ -3,26 +3,6 @@
 #include <algorithm>
 
 namespace semel {
-namespace {
-
-std::optional<StoreTime> window_end(const Record& record, std::chrono::seconds retention,
-                                    std::optional<std::chrono::seconds> indeterminate_retention) {
-  switch (record.state) {
-    case Record::State::Completed:
-    case Record::State::Freed:
-      return later(record.changed_at, retention);
-    case Record::State::Indeterminate:
-      if (!indeterminate_retention) return std::nullopt;
-      return later(record.changed_at, *indeterminate_retention);
-    case Record::State::InFlight:
-    case Record::State::Corrupt:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
 Bindings Record::bindings() const {
   if (!extras) return {terms->caller, {}, {}};
   return {terms->caller, extras->guards, extras->fingerprint};
@@ -64,30 +44,34 @@ bool Record::belongs_to(const Attempt& attempt) const {
   return token == attempt.token && (attempt.fence.value == 0 || fence == attempt.fence);
 }
 
-std::optional<StoreTime> Record::expires_at() const {
-  if (!terms) return std::nullopt;
-  return window_end(*this, terms->retention, terms->indeterminate_retention);
+bool Record::has_window() const {
+  return terms && state != State::InFlight && state != State::Corrupt;
 }
 
-std::optional<StoreTime> Record::expires_at(const ClaimRequest& request) const {
-  if (!terms) return std::nullopt;
-  std::optional<std::chrono::seconds> longer;
-  if (terms->indeterminate_retention && request.indeterminate_retention) {
-    longer = std::max(*terms->indeterminate_retention, *request.indeterminate_retention);
-  }
-  return window_end(*this, std::max(terms->retention, request.retention), longer);
-}
+Window Record::window() const { return {terms->retention, terms->indeterminate_retention}; }
 
-bool Record::expired(const Now& now) const {
-  const auto end = expires_at();
-  return end && now.time >= *end;
+std::optional<StoreTime> Record::end_of(const Window& window) const {
+  if (!has_window()) return std::nullopt;
+  if (state != State::Indeterminate) return later(changed_at, window.retention);
+  if (!window.indeterminate_retention) return std::nullopt;
+  return later(changed_at, *window.indeterminate_retention);
 }
 
 std::optional<StoreTime> Record::due_at() const {
-  if (state != State::InFlight) return expires_at();
+  if (!terms) return std::nullopt;
+  if (state != State::InFlight) return end_of(window());
   // An IDEMPOTENT claim stays until somebody supersedes it.
   if (policy() != Policy::Effectful) return std::nullopt;
   return lease_end;
+}
+
+Window longer(const Window& a, const Window& b) {
+  Window longer{std::max(a.retention, b.retention), std::nullopt};
+  if (a.indeterminate_retention && b.indeterminate_retention) {
+    longer.indeterminate_retention =
+        std::max(*a.indeterminate_retention, *b.indeterminate_retention);
+  }
+  return longer;
 }
 
 bool reason_ends_attempt(IndeterminateReason reason) {

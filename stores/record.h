@@ -22,6 +22,13 @@ struct Now {
   std::chrono::system_clock::time_point wall;
 };
 
+/// How long a record is kept after its last transition.
+struct Window {
+  std::chrono::seconds retention{0};
+  std::optional<std::chrono::seconds> indeterminate_retention;  ///< Absent: for ever.
+};
+[[nodiscard]] Window longer(const Window& a, const Window& b);
+
 /// Names an attempt whose key an operator set free.
 struct FreedAttempt {
   ClaimToken token;
@@ -74,13 +81,14 @@ struct Record {
 
   /// True if `attempt` is the one that this record belongs to; its fence 0 stands for any.
   [[nodiscard]] bool belongs_to(const Attempt& attempt) const;
-  /// When the window ends, if it ever does. A claim has no expiry, only its lease.
-  [[nodiscard]] std::optional<StoreTime> expires_at() const;
-  /// The same as a new request sees it: the longer of both windows governs (spec 4).
-  [[nodiscard]] std::optional<StoreTime> expires_at(const ClaimRequest& request) const;
-  [[nodiscard]] bool expired(const Now& now) const;
+  /// A claim has none, only its lease.
+  [[nodiscard]] bool has_window() const;
+  /// The window that it was claimed with; a longer one may count (RouteWindows).
+  [[nodiscard]] Window window() const;
+  /// When `window` ends, if it ever does.
+  [[nodiscard]] std::optional<StoreTime> end_of(const Window& window) const;
   [[nodiscard]] bool lease_over(const Now& now) const { return now.time >= lease_end; }
-  /// When housekeeping has something to do with it, if ever.
+  /// When housekeeping has something to do with it by its own window, if ever.
   [[nodiscard]] std::optional<StoreTime> due_at() const;
 };
 

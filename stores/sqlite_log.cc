@@ -25,6 +25,10 @@ constexpr char kSchema[] =
     "                  boot_id TEXT NOT NULL, boot_ns INTEGER NOT NULL,"
     "                  store_ns INTEGER NOT NULL, fence INTEGER NOT NULL);";
 
+/// Younger than version 1: a file without it is given it when it is opened.
+constexpr char kRoutesTable[] =
+    "CREATE TABLE IF NOT EXISTS routes(id INTEGER PRIMARY KEY CHECK(id = 1), terms BLOB NOT NULL)";
+
 /// The library's own closing functions as deleters.
 struct CloseDatabase {
   void operator()(sqlite3* database) const { sqlite3_close(database); }
@@ -133,7 +137,8 @@ struct SqliteLog::Connection {
   Meta meta_at_open;
   std::uint64_t last_seq = 0;
   int wal_pages = 0;
-  Statement begin, commit, rollback, append, remove, put_meta, read_response;
+  std::optional<std::string> routes_at_open;
+  Statement begin, commit, rollback, append, remove, put_meta, put_routes, read_response;
 
   [[nodiscard]] Fault fault(int code) const {
     const int primary = code & 0xFF;
@@ -165,6 +170,7 @@ bool SqliteLog::create(const std::string& path, const std::string& store_id, con
   const std::string marks = "PRAGMA application_id=" + std::to_string(kApplicationId) +
                             "; PRAGMA user_version=" + std::to_string(kSchemaVersion);
   run_or_throw(database.get(), kSchema, path);
+  run_or_throw(database.get(), kRoutesTable, path);
   run_or_throw(database.get(), marks.c_str(), path);
   {
     const Statement insert = prepare(
@@ -201,6 +207,7 @@ SqliteLog::SqliteLog(const std::string& path) : connection_(std::make_unique<Con
                "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA secure_delete=ON;"
                "BEGIN IMMEDIATE; COMMIT",
                path);
+  run_or_throw(database, kRoutesTable, path);
   sqlite3_wal_hook(
       database,
       [](void* pages, sqlite3*, const char*, int count) {
@@ -219,6 +226,12 @@ SqliteLog::SqliteLog(const std::string& path) : connection_(std::make_unique<Con
   c.meta_at_open.anchor.store = StoreTime(use.integer(3));
   c.meta_at_open.fence.value = static_cast<std::uint64_t>(use.integer(4));
 
+  const Statement routes = prepare(database, "SELECT terms FROM routes WHERE id = 1", path);
+  Use found(routes);
+  const int code = found.step();
+  if (code == SQLITE_ROW) c.routes_at_open = found.blob(0);
+  if (code != SQLITE_ROW && code != SQLITE_DONE) throw StoreError(path + " is damaged");
+
   c.begin = prepare(database, "BEGIN IMMEDIATE", path);
   c.commit = prepare(database, "COMMIT", path);
   c.rollback = prepare(database, "ROLLBACK", path);
@@ -227,6 +240,7 @@ SqliteLog::SqliteLog(const std::string& path) : connection_(std::make_unique<Con
   c.put_meta = prepare(
       database, "UPDATE meta SET boot_id = ?, boot_ns = ?, store_ns = ?, fence = ? WHERE id = 1",
       path);
+  c.put_routes = prepare(database, "INSERT OR REPLACE INTO routes(id, terms) VALUES(1, ?)", path);
   c.read_response = prepare(database, "SELECT response FROM log WHERE seq = ?", path);
 }
 
@@ -235,6 +249,10 @@ SqliteLog::~SqliteLog() = default;
 const std::string& SqliteLog::store_id() const { return connection_->store_id; }
 
 const SqliteLog::Meta& SqliteLog::meta_at_open() const { return connection_->meta_at_open; }
+
+const std::optional<std::string>& SqliteLog::routes_at_open() const {
+  return connection_->routes_at_open;
+}
 
 Result<void> SqliteLog::read_all(const std::function<void(const Row&)>& visit) {
   Connection& c = *connection_;
@@ -292,6 +310,12 @@ Result<void> SqliteLog::remove(std::uint64_t seq) {
 Result<void> SqliteLog::put_meta(const Meta& meta) {
   Use use(connection_->put_meta);
   bind_meta(use, meta);
+  return connection_->finish(use);
+}
+
+Result<void> SqliteLog::put_routes(std::string_view bytes) {
+  Use use(connection_->put_routes);
+  use.bind_blob(1, bytes);
   return connection_->finish(use);
 }
 

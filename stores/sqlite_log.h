@@ -45,6 +45,8 @@ class SqliteLog {
 
   [[nodiscard]] const std::string& store_id() const;
   [[nodiscard]] const Meta& meta_at_open() const;
+  /// What put_routes() wrote last; absent: nothing ever.
+  [[nodiscard]] const std::optional<std::string>& routes_at_open() const;
   /// Every row in the order of its writing.
   [[nodiscard]] Result<void> read_all(const std::function<void(const Row&)>& visit);
   /// The response beside an entry; absent if the row has none or is gone.
@@ -59,6 +61,8 @@ class SqliteLog {
                                              std::optional<std::string_view> response);
   [[nodiscard]] Result<void> remove(std::uint64_t seq);
   [[nodiscard]] Result<void> put_meta(const Meta& meta);
+  /// Replaces the bytes that say under which routes keys are made.
+  [[nodiscard]] Result<void> put_routes(std::string_view bytes);
   /// Returns once the transaction is on the disk.
   [[nodiscard]] Result<void> commit();
   void rollback();

@@ -208,6 +208,18 @@ Task<Result<std::size_t>> SqliteStore::forget(std::string tenant) {
   });
 }
 
+Task<Result<std::vector<RouteTerms>>> SqliteStore::routes() {
+  return ask<std::vector<RouteTerms>>(
+      [](DurableLedger& ledger, const Now&) { return ledger.routes(); });
+}
+
+Task<Result<void>> SqliteStore::adopt_routes(std::vector<RouteTerms> routes) {
+  return ask<void>([routes = std::move(routes)](DurableLedger& ledger, const Now&) {
+    ledger.adopt(routes);
+    return Result<void>();
+  });
+}
+
 Task<Result<SweepReport>> SqliteStore::sweep(std::size_t limit) {
   return ask<SweepReport>([limit](DurableLedger& ledger, const Now& now) {
     SweepReport report = ledger.records().sweep(limit, now);

@@ -5,8 +5,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/result.h"
+#include "core/route_terms.h"
 #include "io/task.h"
 #include "stores/claim_reply.h"
 #include "stores/record_view.h"
@@ -101,6 +103,14 @@ class Store {
   /// Erases the tenant's completed records; open ones keep a payload-free tombstone until their
   /// window ends. @return how many were erased or emptied.
   virtual Task<Result<std::size_t>> forget(std::string tenant) = 0;
+
+  /// What the keys of this store were last made under; empty for a new store.
+  /// @faults RecordCorrupt: it cannot be read: what was promised is unknown.
+  virtual Task<Result<std::vector<RouteTerms>>> routes() = 0;
+
+  /// Replaces that, durably. From now on a record is kept for the longer of its own window and that
+  /// of the route of its name.
+  virtual Task<Result<void>> adopt_routes(std::vector<RouteTerms> routes) = 0;
 
   /// One bounded batch of housekeeping, at most `limit` records.
   virtual Task<Result<SweepReport>> sweep(std::size_t limit) = 0;

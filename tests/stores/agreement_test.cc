@@ -85,7 +85,7 @@ class History {
       : random_(seed), store_(store), clock_(clock) {}
 
   std::string step() {
-    switch (pick(14)) {
+    switch (pick(15)) {
       case 0:
       case 1:
       case 2:
@@ -107,6 +107,8 @@ class History {
         return list();
       case 11:
         return resolve();
+      case 13:
+        return adopt();
       case 12:
         return pick(8) == 0 ? "forget " + told(run(store_.forget(tenant())))
                             : "sweep " + told(run(store_.sweep(1000)));
@@ -187,6 +189,17 @@ class History {
         pick(2) == 0 ? Resolution::Decision::Happened : Resolution::Decision::DidNotHappen;
     if (pick(2) == 0) resolution.response = answer();
     return told(run(store_.resolve(attempt_reference(), resolution)));
+  }
+  std::string adopt() {
+    std::vector<RouteTerms> today(pick(2));
+    for (RouteTerms& terms : today) {
+      terms.name = "book";
+      terms.policy = Policy::Effectful;
+      terms.retention = pick(2) == 0 ? 1h : 30h;
+      if (pick(2) == 0) terms.indeterminate_retention = 60h;
+    }
+    const bool done = run(store_.adopt_routes(today)).has_value();
+    return "adopt " + std::to_string(today.size()) + (done ? " done" : " failed");
   }
   std::string pass_time() {
     constexpr std::chrono::seconds kSpans[] = {1s, 10s, 31s, 10min, 25h, 49h};

@@ -90,3 +90,4 @@ class StoreConformance : public ::testing::TestWithParam<StoreMaker> {
 #include "tests/stores/conformance_operating.h"
 #include "tests/stores/conformance_resolving.h"
 #include "tests/stores/conformance_settling.h"
+#include "tests/stores/conformance_windows.h"

@@ -53,6 +53,31 @@ TEST_F(DueQueueTest, WhoeverComesLateInTimeIsStillShownInTime) {
   EXPECT_EQ(queue_.due_by(110s), young);
 }
 
+TEST_F(DueQueueTest, WhatWasPostponedIsShownAtItsNewTime) {
+  const Slot slot = put(0s, 10s);
+  const Slot other = put(1s, 10s);
+  queue_.postpone(slot, 20s);
+  EXPECT_EQ(queue_.due_by(12s), other);
+  take_out(other);
+  EXPECT_EQ(queue_.due_by(20s - 1ns), kNoSlot);
+  EXPECT_EQ(queue_.due_by(20s), slot);
+  queue_.postpone(slot, 30s);
+  EXPECT_EQ(queue_.due_by(20s), kNoSlot);
+  take_out(slot);
+  EXPECT_EQ(queue_.due_by(30s), kNoSlot);
+}
+
+TEST_F(DueQueueTest, WhatWasRecalledIsShownAtOnce) {
+  const Slot slot = put(0s, 10s);
+  queue_.postpone(slot, StoreTime::max());
+  EXPECT_EQ(queue_.due_by(24h * 36500), kNoSlot);
+  queue_.recall_postponed();
+  EXPECT_EQ(queue_.due_by(10s), slot);
+  queue_.postpone(slot, 20s);
+  EXPECT_EQ(queue_.due_by(19s), kNoSlot);
+  EXPECT_EQ(queue_.due_by(20s), slot);
+}
+
 TEST_F(DueQueueTest, AClaimIsDueWithItsLeaseAndAnIdempotentOneNever) {
   for (const Policy policy : {Policy::Idempotent, Policy::Effectful}) {
     const Slot slot = entries_.take();

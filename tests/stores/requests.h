@@ -88,6 +88,19 @@ inline ClaimRequest request_of(std::uint64_t key, std::uint64_t attempt) {
   return request;
 }
 
+/// The route of request_of() as it is configured now.
+inline RouteTerms route_today(std::chrono::seconds retention,
+                              std::optional<std::chrono::seconds> indeterminate_retention) {
+  RouteTerms terms;
+  terms.name = "book";
+  terms.policy = Policy::Effectful;
+  terms.methods = {"POST"};
+  terms.pattern = "/tools/book";
+  terms.retention = retention;
+  terms.indeterminate_retention = indeterminate_retention;
+  return terms;
+}
+
 inline StoredResponsePtr response_of(std::uint16_t status, std::string body) {
   auto response = std::make_shared<StoredResponse>();
   response->status = status;

@@ -75,6 +75,18 @@ TEST_F(SqliteFaults, AFullDiskRefusesAndHealsByItself) {
   EXPECT_EQ(find(before.key)->response->body, "room again");
 }
 
+TEST_F(SqliteFaults, RoutesThatFoundNoRoomAreNotAdopted) {
+  auto brief = request_of(1, 1);
+  brief.retention = 60s;
+  record(granted(brief), response_of(200, "once"));
+  disk_.set(Mood::Full);
+  EXPECT_EQ(run(store_->adopt_routes({route_today(1h, std::nullopt)})).error(), Fault::StoreFull);
+  EXPECT_TRUE(run(store_->routes()).value().empty());
+  disk_.set(Mood::Well);
+  clock_.advance(60s);
+  EXPECT_EQ(run(store_->sweep(100)).value().expired, 1u) << "its own window alone counts";
+}
+
 TEST_F(SqliteFaults, AStalledDiskLetsCallersGoAtTheirDeadline) {
   close();
   options_.deadline = 40ms;
