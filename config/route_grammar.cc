@@ -52,8 +52,7 @@ constexpr Key kRouteKeys[] = {
     {"forward_key", R"("anyOf": [{"const": "off"}, {"$ref": "#/$defs/forward_key"}])",
      "The key that goes upstream. Default: the derived one in Idempotency-Key."},
     {"mode", R"("enum": ["enforce", "shadow", "off"])",
-     "shadow watches without refusing; off passes through. Default: enforce. shadow: not yet, "
-     "refused at start."},
+     "shadow watches without waiting or refusing; off passes through. Default: enforce."},
     {"on_store_down", R"("enum": ["refuse", "forward"])",
      "IDEMPOTENT only: forward unguarded where the store is down. Default: refuse, 503."},
     {"retry", R"("anyOf": [{"const": "off"}, {"$ref": "#/$defs/retry"}])",

@@ -127,6 +127,8 @@ struct Route {
   }
   /// Keyed and enforced or shadowed: a request on it gets a key.
   [[nodiscard]] bool is_guarded() const { return is_keyed(policy) && mode != Mode::Off; }
+  /// Keyed, and its duplicates are held, replayed or refused.
+  [[nodiscard]] bool is_enforced() const { return is_keyed(policy) && mode == Mode::Enforce; }
 };
 
 }  // namespace semel

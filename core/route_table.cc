@@ -103,7 +103,7 @@ RouteTable::RouteTable(std::vector<Route> routes) : routes_(std::move(routes)) {
   for (const Route& route : routes_) {
     SEMEL_CHECK(!route.segments.empty());
     any_loose_ = any_loose_ || loose_escapes_of(route) != 0;
-    if (!is_keyed(route.policy)) continue;
+    if (!closes_its_paths(route)) continue;
     visit_sources(route.key, [this](const ValueSource& source) {
       const bool is_digest = source.from == ValueSource::From::AuthorizationDigest;
       if (!is_digest && source.from != ValueSource::From::Header) return;

@@ -16,9 +16,14 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 
 }  // namespace
 
-void AnswerDraft::drop_what_is_not_kept(const RecordRules& rules) {
+void AnswerDraft::keep(std::string_view piece, const RecordRules& rules, BufferBudget& budget) {
+  if (dropped) return;
+  body.append(piece);
+  const bool is_long = body.size() > kWholeMax;
+  if (is_long && !share.is_granted()) share = budget.take(rules.body_bytes_max);
   // Without room in memory the answer flows all the same; only its record will be bare.
-  if (rules.keep_body && body.size() <= rules.body_bytes_max && share.is_granted()) return;
+  const bool has_room = !is_long || share.is_granted();
+  if (rules.keep_body && body.size() <= rules.body_bytes_max && has_room) return;
   dropped = true;
   body = std::string();
 }
@@ -35,6 +40,22 @@ Event verdict(std::uint16_t status, const Route& route) {
     return Event::AnsweredFailure;
   }
   return Event::Answered;
+}
+
+IndeterminateReason unknown_because(CallFailure failure) {
+  switch (failure) {
+    case CallFailure::None:
+      return IndeterminateReason::UpstreamStatus;
+    case CallFailure::Timeout:
+      return IndeterminateReason::Timeout;
+    case CallFailure::Malformed:
+      return IndeterminateReason::Malformed;
+    case CallFailure::Cut:
+    case CallFailure::Unreachable:
+    case CallFailure::TooLate:
+      return IndeterminateReason::Cut;
+  }
+  return IndeterminateReason::Internal;
 }
 
 StoredResponsePtr stored_form(const UpstreamCall& call, const Route& route, AnswerDraft& draft) {

@@ -29,7 +29,6 @@ void refuse_unbuilt(const config::Config& config) {
     }
   }
   for (const Route& route : config.routes) {
-    if (route.mode == Mode::Shadow) refuse("mode: shadow of route " + route.name);
     if (route.upgrade) refuse("upgrade of route " + route.name);
   }
 }

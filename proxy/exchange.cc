@@ -68,6 +68,7 @@ Task<> Exchange::run() {
     broken = std::current_exception();
   }
   if (broken) co_await own_failure();
+  if (shadow_ != nullptr) shadow_->ended_without(*call_);
   if (call_) co_await call_->finish();
   account();
 }

@@ -15,6 +15,7 @@
 #include "proxy/recycled.h"
 #include "proxy/reply.h"
 #include "proxy/settlement.h"
+#include "proxy/shadow.h"
 #include "proxy/upstream.h"
 #include "proxy/worker.h"
 
@@ -36,6 +37,7 @@ class Exchange : public Recycled<Exchange> {
     std::string_view client_address;
     Outfit* outfit = nullptr;
     Policy policy = Policy::None;  ///< The route's, or None where the request is not guarded.
+    bool is_shadowed = false;      ///< Not guarded, and watched as if it were.
   };
 
   Exchange(Worker& worker, Asked asked, Reply& reply);
@@ -52,6 +54,7 @@ class Exchange : public Recycled<Exchange> {
   [[nodiscard]] Task<> own_failure();
 
   // The key and who else is on it.
+  [[nodiscard]] KeyInputs key_inputs() const;
   [[nodiscard]] Event derive();
   [[nodiscard]] Event join_flight();
   void sight(const Flights::Sight& seen);
@@ -80,6 +83,7 @@ class Exchange : public Recycled<Exchange> {
   [[nodiscard]] const StoredResponsePtr& answer();
   [[nodiscard]] Task<Event> mark();
   [[nodiscard]] Task<> hand_over();
+  void begin_shadow();
 
   // The client.
   [[nodiscard]] Task<Event> share();
@@ -134,8 +138,9 @@ class Exchange : public Recycled<Exchange> {
   Clock::duration stalled_{};         // By a client that took its time.
   Clock::duration upstream_time_{};
   AnswerDraft draft_;
-  StoredResponsePtr answer_;   // What is recorded and shared.
-  bool was_released_ = false;  // The claim was given back, whatever was answered.
+  std::shared_ptr<Shadow> shadow_;  // Watches; null on other routes.
+  StoredResponsePtr answer_;        // What is recorded and shared.
+  bool was_released_ = false;       // The claim was given back, whatever was answered.
   std::optional<UpstreamEnd> upstream_end_;
 
   Outcome outcome_ = Outcome::Refused;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/clock.h"
+#include "proxy/claim_request.h"
 #include "proxy/exchange.h"
 #include "proxy/fail_point.h"
 
@@ -14,7 +15,7 @@ constexpr std::chrono::milliseconds kLongestPoll{250};
 
 }  // namespace
 
-Event Exchange::derive() {
+KeyInputs Exchange::key_inputs() const {
   KeyInputs inputs;
   inputs.method = asked_.head->method;
   inputs.path = asked_.path;
@@ -22,7 +23,11 @@ Event Exchange::derive() {
   inputs.query = asked_.head->query;
   inputs.headers = asked_.head->fields.all();
   inputs.body = asked_.body;
-  auto derived = derive_key(inputs);
+  return inputs;
+}
+
+Event Exchange::derive() {
+  auto derived = derive_key(key_inputs());
   if (auto* refusal = std::get_if<KeyRefusal>(&derived)) {
     refusal_ = refusal->type;
     refusal_detail_ = std::move(refusal->detail);
@@ -85,17 +90,7 @@ Task<Event> Exchange::follow() {
 }
 
 ClaimRequest Exchange::claim_request() const {
-  ClaimRequest request;
-  request.key = key_.key;
-  request.token = token_;
-  request.reference = own_reference_;
-  request.bindings = key_.bindings;
-  request.policy = asked_.policy;
-  request.tenant = key_.tenant;
-  request.route = route().name;
-  request.lease = route().lease();
-  request.retention = route().retention;
-  request.indeterminate_retention = route().indeterminate_retention;
+  ClaimRequest request = claim_request_of(key_, route(), token_, own_reference_);
   request.disowned = worker_.site.disowned.on(key_.key);
   return request;
 }

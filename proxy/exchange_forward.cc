@@ -11,8 +11,6 @@
 namespace semel::proxy {
 namespace {
 
-/// An answer that is whole within this much is made durable before its first byte is sent (spec 6).
-constexpr std::size_t kWholeMax = 64 * 1024;
 using Clock = std::chrono::steady_clock;
 
 /// An answer that may never end. One without a body is whole already.
@@ -36,6 +34,7 @@ Task<Event> Exchange::forward() {
   UpstreamSite& site = asked_.outfit->upstream(route());
   call_ = std::make_unique<UpstreamCall>(site, worker_.spawn);
   if (attempts_++ == 0) asked_.outfit->retry_budget(route()).earn();
+  if (asked_.is_shadowed) begin_shadow();
 
   ForwardedRequest request;
   request.head = asked_.head;
@@ -158,9 +157,11 @@ Task<Event> Exchange::relay_through() {
     }
     if (piece.end == UpstreamCall::Piece::End::Last) {
       complete();
+      if (shadow_ != nullptr) shadow_->answered(*call_, piece.data);
       co_await reply_.end(piece.data);
       co_return Event::Sent;
     }
+    if (shadow_ != nullptr) shadow_->hear(piece.data);
     co_await reply_.piece(piece.data, Reply::Hold::Nothing);
     if (reply_.is_gone()) co_return Event::Sent;
     // Nothing is claimed here, so an answer may flow for as long as it flows: the time counts
@@ -175,12 +176,12 @@ Task<Event> Exchange::relay_live() {
   const GuardWords said = words(outcome_, failure);
   reply_.begin(call_->head(), said);
   co_await hand_on(draft_.body);
-  draft_.share = worker_.site.buffered.take(route().record.body_bytes_max);
+  draft_.keep({}, route().record, worker_.site.buffered);
   for (;;) {
-    draft_.drop_what_is_not_kept(route().record);
     const UpstreamCall::Piece piece = co_await call_->piece(stream_until_);
     if (piece.end == UpstreamCall::Piece::End::Broken) co_return broken_off();
-    if (!draft_.dropped) draft_.body.append(piece.data);
+    draft_.keep(piece.data, route().record, worker_.site.buffered);
+
     co_await hand_on(piece.data);
     if (piece.end == UpstreamCall::Piece::End::Last) co_return complete();
   }
@@ -265,25 +266,21 @@ Task<Event> Exchange::cut() {
 }
 
 Task<Event> Exchange::mark() {
-  IndeterminateReason reason = IndeterminateReason::Internal;
-  switch (call_->failure()) {
-    case CallFailure::None:
-      reason = IndeterminateReason::UpstreamStatus;
-      break;
-    case CallFailure::Timeout:
-      reason = IndeterminateReason::Timeout;
-      break;
-    case CallFailure::Malformed:
-      reason = IndeterminateReason::Malformed;
-      break;
-    case CallFailure::Cut:
-    case CallFailure::Unreachable:
-    case CallFailure::TooLate:
-      reason = IndeterminateReason::Cut;
-      break;
-  }
   if (call_->has_head()) unknown_status_ = call_->head().status;
-  co_return co_await settlement_->mark(reason, unknown_status_);
+  co_return co_await settlement_->mark(unknown_because(call_->failure()), unknown_status_);
+}
+
+/// The key is derived and claimed beside the call, from a copy where the body streams.
+void Exchange::begin_shadow() {
+  shadow_ = std::make_shared<Shadow>(worker_, asked_.outfit->shared_from_this(), route(), metrics_);
+  const KeyInputs inputs = key_inputs();
+  if (asked_.stream == nullptr) {
+    shadow_->ask(inputs);
+    return;
+  }
+  asked_.stream->tap([shadow = shadow_, inputs](const RequestBody::Piece& piece) {
+    shadow->overhear(piece, inputs);
+  });
 }
 
 /// The client has been told; what the tool may still say is heard without it.

@@ -18,9 +18,6 @@ Task<> LateCall::run(std::unique_ptr<LateCall> late, Deadlines::Clock::time_poin
 }
 
 Task<Event> LateCall::hear(Deadlines::Clock::time_point until) {
-  if (!draft_.share.is_granted()) {
-    draft_.share = worker_.site.buffered.take(route_.record.body_bytes_max);
-  }
   if (!call_->has_head()) {
     const UpstreamEnd end = co_await call_->read_head(until);
     if (end == UpstreamEnd::Unanswered) co_return broken_off();
@@ -28,9 +25,8 @@ Task<Event> LateCall::hear(Deadlines::Clock::time_point until) {
   for (;;) {
     const UpstreamCall::Piece piece = co_await call_->piece(until);
     if (piece.end == UpstreamCall::Piece::End::Broken) co_return broken_off();
-    if (!draft_.dropped) draft_.body.append(piece.data);
+    draft_.keep(piece.data, route_.record, worker_.site.buffered);
     if (piece.end == UpstreamCall::Piece::End::Last) break;
-    draft_.drop_what_is_not_kept(route_.record);
   }
   worker_.metrics.late_answers.add();
   co_return verdict(call_->head().status, route_);

@@ -22,12 +22,12 @@ bool is_expected(const Route& route, Outcome outcome) {
     case Outcome::InFlight:
     case Outcome::Indeterminate:
     case Outcome::Unrecorded:
-      return route.is_guarded();
+      return route.is_enforced();
     case Outcome::Bypassed:
-      return route.is_guarded() && route.on_store_down == OnStoreDown::Forward;
+      return route.is_enforced() && route.on_store_down == OnStoreDown::Forward;
     case Outcome::Passed:
     case Outcome::Failed:
-      return !route.is_guarded();
+      return !route.is_enforced();
   }
   return true;
 }
@@ -57,9 +57,10 @@ void Metrics::welcome(const std::vector<Route>& routes) {
   for (const Route& route : routes) {
     const std::size_t index = index_of(route);
     if (index == routes_.size()) {
-      routes_.push_back({route.name, std::string(name(route.policy)), {}});
+      routes_.push_back({route.name, std::string(name(route.policy)), {}, false});
       for (auto& shard : shards_) shard->by_route.emplace_back();
     }
+    if (route.is_guarded() && !route.is_enforced()) routes_[index].is_shadow = true;
     for (std::size_t o = 0; o < kOutcomeCount; ++o) {
       if (is_expected(route, static_cast<Outcome>(o))) routes_[index].expected[o] = true;
     }
@@ -139,6 +140,7 @@ std::string Metrics::render(const StoreHealth& health) const {
   MetricsPage page;
   add_requests(page);
   add_keys(page, health);
+  add_shadows(page);
   add_upstreams(page);
   add_store(page, health);
   add_process(page, health);
@@ -215,6 +217,29 @@ void Metrics::add_keys(MetricsPage& page, const StoreHealth& health) const {
   page.value(sum([](auto& s) -> auto& { return s.stale_writers; }));
   page.counter("semel_access_log_dropped_lines_total", "Log lines that nobody took in time.");
   page.value(sum([](auto& s) -> auto& { return s.access_log_dropped; }));
+}
+
+void Metrics::add_shadows(MetricsPage& page) const {
+  page.counter("semel_shadow_duplicates_total",
+               "Calls that were forwarded in shadow, by what enforce would have made of them.");
+  for (std::size_t r = 0; r < routes_.size(); ++r) {
+    if (!routes_[r].is_shadow) continue;
+    for (const Outcome outcome :
+         {Outcome::Replayed, Outcome::InFlight, Outcome::Indeterminate, Outcome::Refused}) {
+      const auto index = static_cast<std::size_t>(outcome);
+      page.value(sum([&](auto& s) -> auto& { return s.by_route[r].shadow_duplicates[index]; }),
+                 {{"route", routes_[r].name},
+                  {"policy", routes_[r].policy},
+                  {"outcome", std::string(name(outcome))}});
+    }
+  }
+  page.counter("semel_shadow_unkeyed_total",
+               "Calls that passed in shadow without a key: enforce would refuse them.");
+  for (std::size_t r = 0; r < routes_.size(); ++r) {
+    if (!routes_[r].is_shadow) continue;
+    page.value(sum([&](auto& s) -> auto& { return s.by_route[r].shadow_unkeyed; }),
+               {{"route", routes_[r].name}, {"policy", routes_[r].policy}});
+  }
 }
 
 void Metrics::add_upstreams(MetricsPage& page) const {

@@ -63,6 +63,9 @@ struct RouteMetrics {
   std::array<Counter, 3> upstream_ends;  ///< By UpstreamEnd.
   Counter upstream_retries;
   std::array<Counter, 2> key_sources;  ///< By KeySource.
+  /// By the Outcome that `enforce` would have had.
+  std::array<Counter, kOutcomeCount> shadow_duplicates;
+  Counter shadow_unkeyed;
   Histogram request_duration;
   Histogram upstream_duration;
 };
@@ -119,11 +122,13 @@ class Metrics {
     std::string name;
     std::string policy;
     std::array<bool, kOutcomeCount> expected{};
+    bool is_shadow = false;
   };
   [[nodiscard]] std::size_t index_of(const Route& route) const;
   void add_requests_of(MetricsPage& page, const RouteLabels& labels, std::size_t index) const;
   void add_requests(MetricsPage& page) const;
   void add_keys(MetricsPage& page, const StoreHealth& health) const;
+  void add_shadows(MetricsPage& page) const;
   void add_upstreams(MetricsPage& page) const;
   void add_store(MetricsPage& page, const StoreHealth& health) const;
   void add_process(MetricsPage& page, const StoreHealth& health) const;

@@ -33,11 +33,11 @@ Task<RequestBody::Piece> RequestBody::next() {
       to_consume_ = 0;
       const std::string_view data = step.data;
       in_.consume(step.consumed);
-      co_return Piece{end_ = End::Last, data};
+      co_return shown({end_ = End::Last, data});
     }
     if (!step.data.empty()) {
       to_consume_ = step.consumed;
-      co_return Piece{End::More, step.data};
+      co_return shown({End::More, step.data});
     }
     in_.consume(step.consumed);
     if (step.consumed != 0 && !in_.is_empty()) continue;

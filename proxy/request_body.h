@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "config/config.h"
@@ -36,6 +37,8 @@ class RequestBody {
   RequestBody& operator=(const RequestBody&) = delete;
 
   [[nodiscard]] Task<Piece> next();
+  /// From now on `seen` is shown each piece that next() gives.
+  void tap(std::function<void(const Piece&)> seen) { tap_ = std::move(seen); }
   /// Ends a read that is waiting; the client's connection is not fit for another request.
   void abandon() { client_.cancel(); }
   [[nodiscard]] End end() const { return end_; }
@@ -45,6 +48,10 @@ class RequestBody {
 
  private:
   void give_back();
+  [[nodiscard]] Piece shown(Piece piece) const {
+    if (tap_) tap_(piece);
+    return piece;
+  }
 
   Connection& client_;
   BufferPool& buffers_;
@@ -56,6 +63,7 @@ class RequestBody {
   std::chrono::steady_clock::time_point began_;
   End end_ = End::More;
   bool started_ = false;
+  std::function<void(const Piece&)> tap_;
 };
 
 }  // namespace semel::proxy

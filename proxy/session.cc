@@ -24,7 +24,11 @@ constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 /// What the dispatch table is asked with: a request that is not guarded is plain proxying.
 Policy effective_policy(const Route& route, std::string_view method) {
   if (method == "OPTIONS" || route.mode == Mode::Off) return Policy::None;
-  return route.policy;
+  return route.mode == Mode::Shadow ? Policy::None : route.policy;
+}
+
+bool is_shadowed(const Route& route, std::string_view method) {
+  return route.mode == Mode::Shadow && is_keyed(route.policy) && method != "OPTIONS";
 }
 
 }  // namespace
@@ -194,6 +198,7 @@ Task<> Session::exchange(const NormalPath& path, const RouteMatch& match, Policy
   asked.client_address = address_;
   asked.policy = policy;
   asked.outfit = outfit_.get();
+  asked.is_shadowed = is_shadowed(route, head_.method);
 
   const bool small = head_.framing == Framing::Length && head_.content_length <= kHeldForRetry;
   const bool here = head_.framing != Framing::Chunked &&
@@ -344,7 +349,7 @@ Task<> Session::refuse(Reply& reply, ProblemType type, std::string_view detail, 
   if (route != nullptr) {
     problem.policy = route->policy;
     problem.route = route->name;
-    words.guarded = route->is_guarded();
+    words.guarded = route->is_enforced();
   }
   co_await reply.problem(problem, words, allow);
 

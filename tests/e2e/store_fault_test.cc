@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "tests/e2e/faulty_disk.h"
 #include "tests/e2e/gateway.h"
 #include "tests/e2e/problems.h"
 
@@ -41,22 +42,6 @@ class SmallDisk {
   TempFolder folder_;
   bool is_mounted_ = false;
   std::string why_not_;
-};
-
-/// The library that lets calls of the disk fail (support/preload), and the file that says which.
-class FaultyDisk {
- public:
-  [[nodiscard]] std::vector<std::string> environment() const {
-    return {"LD_PRELOAD=" SEMEL_BINARY_DIR "/libsemel_faulty_disk.so",
-            "SEMEL_FAULTY_DISK=" + folder_.file("plan")};
-  }
-  void fail(const std::string& plan) const { write_file(folder_.file("plan"), plan); }
-  /// Nothing is synced before `heal`, and nothing fails.
-  void hang() const { fail("fdatasync HANG\nfsync HANG\n"); }
-  void heal() const { fail(""); }
-
- private:
-  TempFolder folder_;
 };
 
 /// Expects what spec 8 and 9 say while the store cannot write: no keyed call reaches the tool.

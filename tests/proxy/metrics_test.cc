@@ -310,6 +310,8 @@ TEST_F(MetricsTest, EveryNameIsKnownHasHelpAndIsInTheOperatorsTable) {
                                        "semel_late_answers_total",
                                        "semel_upstream_failures_total",
                                        "semel_upstream_retries_total",
+                                       "semel_shadow_duplicates_total",
+                                       "semel_shadow_unkeyed_total",
                                        "semel_stale_writer_total",
                                        "semel_access_log_dropped_lines_total",
                                        "semel_store_errors_total",
@@ -328,6 +330,9 @@ TEST_F(MetricsTest, EveryNameIsKnownHasHelpAndIsInTheOperatorsTable) {
   one.store_duration[0].observe(1s);
   StoreHealth health = healthy();
   health.oldest_indeterminate = std::chrono::system_clock::time_point(1s);
+  Route watched = route_of("watched", Policy::Effectful);
+  watched.mode = Mode::Shadow;
+  metrics.welcome({watched});
   std::set<std::string> told;
   for (const auto& [name, family] : page(health).families) {
     told.insert(name);
