@@ -176,6 +176,7 @@ Task<Event> Exchange::relay_live() {
   const GuardWords said = words(outcome_, failure);
   reply_.begin(call_->head(), said);
   co_await hand_on(draft_.body);
+  fail_point(FailPoint::MidReply);
   draft_.keep({}, route().record, worker_.site.buffered);
   for (;;) {
     const UpstreamCall::Piece piece = co_await call_->piece(stream_until_);

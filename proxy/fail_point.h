@@ -15,7 +15,7 @@ enum class FailPoint : std::uint8_t {
   BeforeRecord,    ///< The store was not told.
   AfterRecord,     ///< The store has answered.
   BeforeReply,     ///< No byte of the answer has left.
-  MidReply,        ///< A piece of the answer has left.
+  MidReply,        ///< A piece of a live answer has left, but not its last byte.
 };
 
 #ifdef SEMEL_FAIL_POINTS

@@ -219,7 +219,6 @@ Task<> Reply::send(std::string_view body, std::string_view tail) {
     }
   }
   head_has_left_ = true;
-  fail_point(FailPoint::MidReply);
   pending_.clear();
   if (sent.end != IoEnd::Done) gone_ = true;
 }

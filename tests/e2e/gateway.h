@@ -68,6 +68,7 @@ inline std::string endpoint_of(std::uint16_t port) {
 
 /// What a test wants to be different from a tool, its routes and the memory store.
 struct GatewayOptions {
+  std::string binary = semel_binary();
   StoreKind store = StoreKind::Memory;
   std::string memory_limits = {};  ///< `, max_records: 2`.
   std::string store_folder = {};
@@ -125,7 +126,7 @@ class Gateway {
   static SemelOptions process_options(const GatewayOptions& options,
                                       const ScriptedUpstream& upstream) {
     SemelOptions process;
-    process.binary = semel_binary();
+    process.binary = options.binary;
     process.store = options.store;
     process.memory_limits = options.memory_limits;
     process.store_folder = options.store_folder;

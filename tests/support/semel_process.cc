@@ -114,6 +114,14 @@ void SemelProcess::kill9() {
 
 void SemelProcess::sigterm() { process_->kill(SIGTERM); }
 void SemelProcess::sighup() { process_->kill(SIGHUP); }
+void SemelProcess::sigcont() { process_->kill(SIGCONT); }
+
+bool SemelProcess::is_stopped() const {
+  // `pid (name) state ...`; the name may hold anything but ends with the last parenthesis.
+  const std::string stat = read_file("/proc/" + std::to_string(pid()) + "/stat");
+  const std::size_t name_end = stat.rfind(')');
+  return name_end != std::string::npos && stat.substr(name_end + 2, 1) == "T";
+}
 
 std::optional<Exit> SemelProcess::wait(milliseconds patience) {
   return process_->wait(Deadline(patience));

@@ -42,6 +42,10 @@ class SemelProcess {
   void kill9();
   void sigterm();
   void sighup();
+  /// Lets it go on after a SIGSTOP.
+  void sigcont();
+  /// It stands still, by a SIGSTOP.
+  [[nodiscard]] bool is_stopped() const;
   /// @return Absent if it still runs at the deadline.
   std::optional<Exit> wait(milliseconds patience = milliseconds{20'000});
   [[nodiscard]] bool is_running() { return process_ && process_->is_running(); }

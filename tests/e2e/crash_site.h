@@ -1,0 +1,118 @@
+#pragma once
+
+#include <signal.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "tests/e2e/gateway.h"
+#include "tests/e2e/problems.h"
+
+namespace semel::testing {
+
+/// How much time a call of `CrashSite` has, and so how long its lease is.
+struct CallTimes {
+  std::string yaml;    ///< Lines of a route.
+  milliseconds lease;  ///< What they add up to.
+};
+/// Nothing but a kill ends a call too early.
+inline CallTimes ample_times() {
+  return {"    dispatch_by: 10s\n    timeout: 10s\n    settle: 1s\n    lease_margin: 0s\n",
+          milliseconds{31'000}};
+}
+/// A lease that a test can outwait.
+inline CallTimes brief_times() {
+  return {
+      "    dispatch_by: 1s\n    timeout: 1s\n    stream_timeout: 400ms\n    settle: 300ms\n"
+      "    lease_margin: 100ms\n",
+      milliseconds{2'800}};
+}
+
+/// A `semel` with fail points on a SQLite file, before a tool that counts its effects by run.
+class CrashSite {
+ public:
+  explicit CrashSite(const CallTimes& times) : gateway(options_for(times, plan_file())) {
+    gateway.upstream.script([this](Turn& turn) { play(turn); });
+  }
+
+  /// What `semel_failpoints` is to do at that point from now on; at `tool_committed` it is the tool
+  /// that sends the signal, between its effect and its answer.
+  void arm(const std::string& point, int signal) {
+    tool_strikes_ = point == kToolCommitted ? signal : 0;
+    write_file(plan_file(), point + (signal == SIGKILL ? " kill" : " stop"));
+  }
+  void disarm() {
+    tool_strikes_ = 0;
+    write_file(plan_file(), "");
+  }
+
+  /// @param run  One that begins with `long` has an answer that flows live.
+  [[nodiscard]] Response call(const std::string& path, const std::string& run) const {
+    return gateway.call_tool(path, kBooking, {{"X-Run-Id", run}});
+  }
+  [[nodiscard]] std::future<Response> begin(const std::string& path, const std::string& run) const {
+    return std::async(std::launch::async, [this, path, run] { return call(path, run); });
+  }
+
+  [[nodiscard]] int effects_of(const std::string& run) {
+    const std::lock_guard lock(mutex_);
+    return effects_[run];
+  }
+
+  static constexpr char kToolCommitted[] = "tool_committed";
+  static constexpr char kEffectful[] = "/tools/book";
+  static constexpr char kIdempotent[] = "/tools/seat";
+
+ private:
+  static GatewayOptions options_for(const CallTimes& times, const std::string& plan) {
+    GatewayOptions options;
+    options.binary = SEMEL_BINARY_DIR "/semel_failpoints";
+    options.store = StoreKind::Sqlite;
+    options.environment = {"SEMEL_FAIL_POINTS=" + plan};
+    const std::string rest = "    upstream: tool\n" + times.yaml + (kToolKey + 1);
+    options.routes =
+        "routes:\n"
+        "  - name: book\n    match: {methods: [POST], path: /tools/book}\n    policy: EFFECTFUL\n" +
+        rest +
+        "  - name: seat\n    match: {methods: [POST], path: /tools/seat}\n    policy: "
+        "IDEMPOTENT\n" +
+        rest;
+    return options;
+  }
+
+  std::string plan_file() const { return folder_.file("plan"); }
+
+  void play(Turn& turn) {
+    const std::string run = turn.request().all("X-Run-Id").at(0);
+    {
+      const std::lock_guard lock(mutex_);
+      ++effects_[run];
+    }
+    turn.commit();
+    if (const int signal = tool_strikes_.exchange(0); signal != 0) {
+      ::kill(gateway.semel.pid(), signal);
+    }
+    std::string body = "done for " + run;
+    if (run.starts_with("long")) body.append(100'000, '.');
+    turn.send(response_text(201, body));
+  }
+
+  TempFolder folder_;  // Before the gateway: its options name a file in it.
+  std::mutex mutex_;
+  std::map<std::string, int> effects_;
+  std::atomic<int> tool_strikes_{0};
+
+ public:
+  Gateway gateway;
+};
+
+/// What a client was told, in one word: its problem, else its Idempotency-Status, else `cut`.
+inline std::string told(const Response& response) {
+  if (!response.is_complete()) return "cut";
+  if (response.header("Content-Type") == "application/problem+json") return problem_slug(response);
+  return response.header("Idempotency-Status").value_or("nothing");
+}
+
+}  // namespace semel::testing
