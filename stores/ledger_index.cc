@@ -67,7 +67,7 @@ RecordView Ledger::view_of(const IdempotencyKey& key, const Record& record, cons
     view.reason = record.reason;
     view.upstream_status = record.upstream_status;
   }
-  if (record.state == Record::State::InFlight) {
+  if (record.state != Record::State::Completed) {
     view.lease_left = std::chrono::ceil<std::chrono::milliseconds>(record.lease_end - now.time);
   }
   if (const auto end = windows_.end_of(record)) {

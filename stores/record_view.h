@@ -22,8 +22,9 @@ struct RecordView {
   std::string route;
   std::optional<IndeterminateReason> reason;
   std::optional<std::uint16_t> upstream_status;
-  StoredResponsePtr response;                      ///< Completed only; null in a list().
-  std::chrono::milliseconds lease_left{0};         ///< In flight only; 0 or less: over.
+  StoredResponsePtr response;  ///< Completed only; null in a list().
+  /// In flight and indeterminate: how long the attempt may still run; 0 or less: it is over.
+  std::chrono::milliseconds lease_left{0};
   std::optional<std::chrono::seconds> expires_in;  ///< Absent: never.
   std::chrono::system_clock::time_point created;
   std::chrono::system_clock::time_point changed;

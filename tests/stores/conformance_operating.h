@@ -31,6 +31,16 @@ TEST_P(StoreConformance, FindShowsARecordByKeyAndByReference) {
   EXPECT_EQ((*found)->changed - (*found)->created, 10s);
 }
 
+TEST_P(StoreConformance, FindShowsHowLongAnUnknownAttemptMayStillRun) {
+  const auto silent = request_of(1, 1);
+  mark(granted(silent), IndeterminateReason::Timeout).value();
+  clock_.advance(10s);
+  EXPECT_EQ(find(silent.key)->lease_left, 20s);
+  const auto cut = request_of(2, 2);
+  mark(granted(cut), IndeterminateReason::Cut).value();
+  EXPECT_LE(find(cut.key)->lease_left, 0s) << "its connection is gone: nothing can arrive";
+}
+
 TEST_P(StoreConformance, AReferenceOfAnAttemptThatIsNoLongerCurrentFindsNothing) {
   const auto first = request_of(1, 1);
   release(granted(first)).value();
