@@ -24,6 +24,21 @@ std::optional<char> escaped_byte(std::string_view text) {
   return static_cast<char>(high * 16 + low);
 }
 
+/// @param plus  What `+` stands for.
+bool append_decoded(std::string_view text, char plus, std::string& out) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%') {
+      const std::optional<char> byte = escaped_byte(text.substr(i));
+      if (!byte) return false;
+      out.push_back(*byte);
+      i += 2;
+    } else {
+      out.push_back(text[i] == '+' ? plus : text[i]);
+    }
+  }
+  return true;
+}
+
 bool is_unreserved(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
          c == '.' || c == '_' || c == '~';
@@ -85,17 +100,11 @@ std::optional<TextFault> read_fields(std::string_view body, std::vector<FormFiel
 }  // namespace
 
 bool append_form_decoded(std::string_view text, std::string& out) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%') {
-      const std::optional<char> byte = escaped_byte(text.substr(i));
-      if (!byte) return false;
-      out.push_back(*byte);
-      i += 2;
-    } else {
-      out.push_back(text[i] == '+' ? ' ' : text[i]);
-    }
-  }
-  return true;
+  return append_decoded(text, ' ', out);
+}
+
+bool append_percent_decoded(std::string_view text, std::string& out) {
+  return append_decoded(text, '+', out);
 }
 
 std::optional<TextFault> read_form(std::string_view body, ValueTape& tape) {

@@ -14,6 +14,9 @@ namespace semel {
 /// @return False where an escape is broken.
 [[nodiscard]] bool append_form_decoded(std::string_view text, std::string& out);
 
+/// The same where `+` is no space: one segment of a path.
+[[nodiscard]] bool append_percent_decoded(std::string_view text, std::string& out);
+
 /// Reads a form body as an object of texts; a name that comes more than once is an array in its
 /// order.
 /// @return Nothing on success. The fault names the byte: invalid UTF-8, a broken escape, or one

@@ -49,6 +49,13 @@ TEST(Query, NamedValuesAreDecodedBytesInOrder) {
   EXPECT_FALSE(query_values("%=1", "a"));
 }
 
+TEST(Path, APlusInASegmentIsAPlus) {
+  std::string out;
+  EXPECT_TRUE(append_percent_decoded("a+b%2fc%20%C3%A9", out));
+  EXPECT_EQ(out, "a+b/c \xC3\xA9");
+  EXPECT_FALSE(append_percent_decoded("a%2", out));
+}
+
 TEST(Query, EscapesHaveOneSpelling) {
   std::string out;
   EXPECT_TRUE(append_normal_query("a=%7e%2f%C3%a9+%41%20~", out));
