@@ -11,8 +11,7 @@ constexpr Key kTopKeys[] = {
     {"metrics", R"("anyOf": [{"const": "off"}, {"$ref": "#/$defs/metrics"}])",
      "Where /metrics, /healthz and /readyz are served, without a token. Default: off."},
     {"admin", R"("anyOf": [{"const": "off"}, {"$ref": "#/$defs/admin"}])",
-     "Where operators and the CLI ask and resolve, always with a token. Default: off. Not yet: no "
-     "effect."},
+     "Where operators and the CLI ask and resolve, always with a token. Default: off."},
     {"state_dir", R"("$ref": "#/$defs/text")",
      "Folder of the witness and of admin.token, of one process. Default: ./semel-state."},
     {"workers", R"("anyOf": [{"const": "auto"}, {"$ref": "#/$defs/integer"}])",

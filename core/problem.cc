@@ -3,7 +3,7 @@
 #include <array>
 
 #include "core/check.h"
-#include "core/json_text.h"
+#include "core/json_object.h"
 
 namespace semel {
 namespace {
@@ -141,6 +141,33 @@ constexpr std::array kRows{
         ProblemType::ExpectationFailed, 417, "expectation-failed", "Expectation failed",
         "Only the expectation 100-continue can be met: send the request without another Expect.",
         kNever},
+    ProblemRow{ProblemType::Unauthorized, 401, "unauthorized", "Token missing or wrong",
+               "Send the admin token as Authorization: Bearer TOKEN; it stands in admin.token of "
+               "the state_dir, or in the configuration.",
+               kNever},
+    ProblemRow{ProblemType::ForeignOrigin, 403, "foreign-origin", "Not for pages of other origins",
+               "Requests with an Origin come from a web page and are not taken here.", kNever},
+    ProblemRow{ProblemType::Misdirected, 421, "misdirected", "Not this listener's name",
+               "The Host of the request is not the address of the admin listener: use the address "
+               "of the configuration.",
+               kNever},
+    ProblemRow{ProblemType::NoRecord, 404, "no-record", "No such record",
+               "No record has this reference: its window may have ended, or a later attempt has "
+               "taken its key.",
+               kNever},
+    ProblemRow{ProblemType::NotCurrent, 409, "not-current", "Attempt no longer current",
+               "No record has this reference now, so nothing was changed: list the records again.",
+               kNever},
+    ProblemRow{ProblemType::NotIndeterminate, 409, "not-indeterminate", "Outcome is known",
+               "The outcome of this call is not unknown, so there is nothing to resolve.", kNever},
+    ProblemRow{ProblemType::AttemptAlive, 409, "attempt-alive", "Attempt may still be running",
+               "The attempt may still take effect: say that it did not happen once Retry-After "
+               "has passed.",
+               kRetry},
+    ProblemRow{ProblemType::RecordUnreadable, 500, "record-unreadable", "Record unreadable",
+               "What is stored under this reference cannot be read; its key stays taken.", kNever},
+    ProblemRow{ProblemType::ReloadRefused, 409, "reload-refused", "Reload refused",
+               "The configuration was not taken and the old one runs on.", kNever},
 };
 
 constexpr bool rows_stand_in_order() {
@@ -150,7 +177,7 @@ constexpr bool rows_stand_in_order() {
   return true;
 }
 static_assert(rows_stand_in_order(), "kRows must list ProblemType in its own order, without gaps");
-static_assert(kRows.size() == static_cast<std::size_t>(ProblemType::ExpectationFailed) + 1);
+static_assert(kRows.size() == static_cast<std::size_t>(ProblemType::ReloadRefused) + 1);
 
 /// Stripe's word for the kind of error: its SDKs choose an exception class by it.
 std::string_view error_type(const ProblemRow& row) {
@@ -168,33 +195,6 @@ std::string_view error_type(const ProblemRow& row) {
       return row.status >= 500 ? "api_error" : "invalid_request_error";
   }
 }
-
-/// Writes the members of one JSON object, commas between them.
-class ObjectWriter {
- public:
-  explicit ObjectWriter(std::string& out) : out_(out) { out_ += '{'; }
-  void text(std::string_view name, std::string_view value) {
-    begin(name);
-    append_json_string(out_, value);
-  }
-  /// `value` is a number or a literal of JSON.
-  void bare(std::string_view name, std::string_view value) {
-    begin(name);
-    out_ += value;
-  }
-  void truth(std::string_view name, bool value) { bare(name, value ? "true" : "false"); }
-  void begin(std::string_view name) {
-    if (!first_) out_ += ',';
-    first_ = false;
-    append_json_string(out_, name);
-    out_ += ':';
-  }
-  void end() { out_ += '}'; }
-
- private:
-  std::string& out_;
-  bool first_ = true;
-};
 
 }  // namespace
 
@@ -220,10 +220,10 @@ std::string render_body(const Problem& problem) {
       problem.detail.empty() ? row.detail : std::string_view(problem.detail);
   std::string out;
   out.reserve(512 + 2 * detail.size());
-  ObjectWriter body(out);
+  JsonObject body(out);
   body.text("type", std::string("/problems/").append(row.slug));
   body.text("title", row.title);
-  body.bare("status", std::to_string(row.status));
+  body.number("status", row.status);
   body.text("detail", detail);
   if (problem.reference) body.text("reference", *problem.reference);
   if (const RetryVeto veto = retry_veto(problem); veto != RetryVeto::Silent) {
@@ -232,14 +232,10 @@ std::string render_body(const Problem& problem) {
   if (problem.dispatched) body.truth("dispatched", *problem.dispatched);
   if (problem.policy != Policy::None) body.text("policy", name(problem.policy));
   if (!problem.route.empty()) body.text("route", problem.route);
-  if (problem.upstream_status) {
-    body.bare("upstream_status", std::to_string(*problem.upstream_status));
-  }
-  if (problem.original_status) {
-    body.bare("original_status", std::to_string(*problem.original_status));
-  }
+  if (problem.upstream_status) body.number("upstream_status", *problem.upstream_status);
+  if (problem.original_status) body.number("original_status", *problem.original_status);
   body.begin("error");
-  ObjectWriter error(out);
+  JsonObject error(out);
   error.text("type", error_type(row));
   error.text("code", row.slug);
   error.text("message", detail);

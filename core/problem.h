@@ -42,6 +42,16 @@ enum class ProblemType : std::uint8_t {
   NotImplemented,
   HttpVersion,
   ExpectationFailed,
+  // What only operators meet, on the admin listener (spec 11).
+  Unauthorized,
+  ForeignOrigin,
+  Misdirected,
+  NoRecord,
+  NotCurrent,        ///< No attempt of this reference stands in the store (any more).
+  NotIndeterminate,  ///< The outcome is known: there is nothing to resolve.
+  AttemptAlive,      ///< It may still happen: "it did not happen" is not taken yet.
+  RecordUnreadable,
+  ReloadRefused,
 };
 
 /// What `x-should-retry` and `stripe-should-retry` say. Silent where spec 8 has a dash.

@@ -6,9 +6,9 @@
 
 #include <cerrno>
 #include <charconv>
-#include <ctime>
 
 #include "core/json_text.h"
+#include "proxy/utc_time.h"
 
 namespace semel::proxy {
 namespace {
@@ -33,22 +33,9 @@ void append_micros(std::string& out, std::string_view name, std::chrono::nanosec
 }
 
 void append_time(std::string& out) {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  static thread_local std::time_t made_at = -1;
-  static thread_local char text[24];
-  if (now.tv_sec != made_at) {
-    std::tm parts{};
-    gmtime_r(&now.tv_sec, &parts);
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-    made_at = now.tv_sec;
-  }
-  char millis[4] = {'0', '0', '0', 'Z'};
-  const auto ms = now.tv_nsec / 1'000'000;
-  millis[0] = static_cast<char>('0' + ms / 100);
-  millis[1] = static_cast<char>('0' + ms / 10 % 10);
-  millis[2] = static_cast<char>('0' + ms % 10);
-  out.append("{\"time\":\"").append(text).append(".").append(millis, 4).append("\"");
+  out.append("{\"time\":\"");
+  append_utc(out, std::chrono::system_clock::now());
+  out.append("\"");
 }
 
 /// As many lines from the front as `bytes` hold; one at least.

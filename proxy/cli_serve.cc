@@ -56,12 +56,6 @@ int run_serve(std::span<const std::string> args, std::ostream& err) {
   try {
     config::Config config = config::load_file(args[0], config::process_environment());
     refuse_unbuilt(config);
-    if (config.admin) {
-      config.warnings.push_back(config.file +
-                                ": the admin listener is not part of this version; nothing listens "
-                                "on " +
-                                config.admin->address.text());
-    }
     auto store = open_store(store_options(config), StoreClock::real());
     return serve(std::move(config), std::move(store), err);
   } catch (const std::exception& failure) {

@@ -6,6 +6,7 @@
 #include "config/load.h"
 #include "proxy/cli_check.h"
 #include "proxy/cli_explain.h"
+#include "proxy/cli_records.h"
 #include "proxy/cli_serve.h"
 
 namespace {
@@ -15,6 +16,9 @@ constexpr char kUsage[] =
     "       semel check CONFIG            read a configuration and print its routes\n"
     "       semel explain CONFIG [curl's options] PATH\n"
     "                                     the key of one request, step by step; --json\n"
+    "       semel records list|show|resolve|forget ... --config CONFIG\n"
+    "                                     what the running proxy remembers, and the operator's "
+    "word\n"
     "       semel store init CONFIG       create the configured store\n"
     "       semel store acknowledge CONFIG\n"
     "                                     trust a store again that may have lost records\n"
@@ -34,6 +38,7 @@ int main(int argc, char** argv) {
   if (command == "serve") return semel::proxy::run_serve(args, std::cerr);
   if (command == "check") return semel::proxy::run_check(args, std::cout, std::cerr);
   if (command == "explain") return semel::proxy::run_explain(args, std::cout, std::cerr);
+  if (command == "records") return semel::proxy::run_records(args, std::cout, std::cerr);
   if (command == "store") return semel::proxy::run_store(args, std::cout, std::cerr);
   if (command == "schema") {
     std::cout << semel::config::json_schema();

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "proxy/metrics_page.h"
+#include "proxy/resolve_order.h"
 
 namespace semel::proxy {
 namespace {
@@ -200,6 +201,14 @@ void Metrics::add_keys(MetricsPage& page, const StoreHealth& health) const {
   for (std::size_t i = 0; i < kReasonCount; ++i) {
     page.value(sum([i](auto& s) -> auto& { return s.indeterminate[i]; }),
                {{"reason", std::string(name(static_cast<IndeterminateReason>(i)))}});
+  }
+  page.counter("semel_resolutions_total",
+               "Unknown outcomes that an operator resolved, by decision.");
+  for (const auto decision : {Resolution::Decision::Happened, Resolution::Decision::DidNotHappen}) {
+    page.value(sum([decision](auto& s) -> auto& {
+                 return s.resolutions[static_cast<std::size_t>(decision)];
+               }),
+               {{"decision", std::string(name(decision))}});
   }
   page.counter("semel_resolution_contradicted_total",
                "Late answers of calls that were resolved as not having happened.");

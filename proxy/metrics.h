@@ -84,6 +84,7 @@ struct MetricsShard {
   Counter records_expired;
   Counter stale_writers;
   Counter late_answers;
+  std::array<Counter, 2> resolutions;  ///< By Resolution::Decision.
   Counter access_log_dropped;
   std::array<Counter, kStoreOperationCount> store_errors;
   std::array<Histogram, kStoreOperationCount> store_duration;

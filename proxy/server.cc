@@ -14,7 +14,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include "proxy/house_listener.h"
+#include "proxy/admin_listener.h"
+#include "proxy/admin_token.h"
+#include "proxy/house_pages.h"
 #include "proxy/listen.h"
 #include "proxy/site.h"
 #include "proxy/worker.h"
@@ -71,6 +73,7 @@ class Server {
   int run() {
     open_workers();
     open_house();
+    open_admin();
     for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
     asio::co_spawn(house_, wait_for_signal(), asio::detached);
     asio::co_spawn(house_, sweep(), asio::detached);
@@ -100,10 +103,20 @@ class Server {
 
   void open_house() {
     if (!edition_->config.metrics) return;
-    HousePages pages;
-    pages.metrics = [this]() -> Task<std::string> { return metrics_page(); };
-    pages.not_ready = [this]() -> Task<std::string> { return not_ready(); };
-    listener_.emplace(house_, *edition_->config.metrics, std::move(pages));
+    HouseSources sources;
+    sources.metrics = [this]() -> Task<std::string> { return metrics_page(); };
+    sources.not_ready = [this]() -> Task<std::string> { return not_ready(); };
+    listener_.emplace(house_, *edition_->config.metrics, "metrics.address",
+                      house_pages(std::move(sources)));
+  }
+
+  void open_admin() {
+    if (!edition_->config.admin) return;
+    config::Admin admin = *edition_->config.admin;
+    admin.token = take_admin_token(edition_->config);
+    MetricsShard& shard = site_.metrics.shard(workers_wanted_);
+    Admin pages(*site_.store, shard, AuditLog(access_log_fd_), nullptr);
+    admin_.emplace(house_, admin, std::move(pages));
   }
 
   Task<std::string> metrics_page() {
@@ -171,6 +184,7 @@ class Server {
     drain_timer_.cancel();
     sweep_timer_.cancel();
     if (listener_) listener_->close();
+    if (admin_) admin_->close();
     house_.stop();
   }
 
@@ -180,6 +194,7 @@ class Server {
          << ", " << workers_.size() << (workers_.size() == 1 ? " worker" : " workers")
          << ", store durability: " << health.durability;
     if (edition_->config.metrics) log_ << ", metrics on " << edition_->config.metrics->text();
+    if (admin_) log_ << ", admin on " << admin_->address().text();
     log_ << std::endl;
     if (!health.remark.empty()) log_ << "semel: " << health.remark << std::endl;
     if (std::holds_alternative<config::MemoryStore>(edition_->config.store)) {
@@ -200,7 +215,8 @@ class Server {
   asio::basic_signal_set<Executor> signals_;
   Worker::Timer sweep_timer_;
   Worker::Timer drain_timer_;
-  std::optional<HouseListener> listener_;
+  std::optional<PageServer> listener_;
+  std::optional<AdminListener> admin_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::thread> threads_;
 };

@@ -56,6 +56,16 @@ constexpr std::array kSpec{
     SpecRow{ProblemType::NotImplemented, 501, "not-implemented", RetryVeto::DoNotRetry},
     SpecRow{ProblemType::HttpVersion, 505, "http-version", RetryVeto::DoNotRetry},
     SpecRow{ProblemType::ExpectationFailed, 417, "expectation-failed", RetryVeto::DoNotRetry},
+    // The admin listener's (spec 6 and 11).
+    SpecRow{ProblemType::Unauthorized, 401, "unauthorized", RetryVeto::DoNotRetry},
+    SpecRow{ProblemType::ForeignOrigin, 403, "foreign-origin", RetryVeto::DoNotRetry},
+    SpecRow{ProblemType::Misdirected, 421, "misdirected", RetryVeto::DoNotRetry},
+    SpecRow{ProblemType::NoRecord, 404, "no-record", RetryVeto::DoNotRetry},
+    SpecRow{ProblemType::NotCurrent, 409, "not-current", RetryVeto::DoNotRetry},
+    SpecRow{ProblemType::NotIndeterminate, 409, "not-indeterminate", RetryVeto::DoNotRetry},
+    SpecRow{ProblemType::AttemptAlive, 409, "attempt-alive", RetryVeto::Retry},
+    SpecRow{ProblemType::RecordUnreadable, 500, "record-unreadable", RetryVeto::DoNotRetry},
+    SpecRow{ProblemType::ReloadRefused, 409, "reload-refused", RetryVeto::DoNotRetry},
 };
 
 TEST(ProblemTable, SaysWhatTheSpecificationSays) {

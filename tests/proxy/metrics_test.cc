@@ -303,6 +303,7 @@ TEST_F(MetricsTest, EveryNameIsKnownHasHelpAndIsInTheOperatorsTable) {
                                        "semel_indeterminate_total",
                                        "semel_indeterminate_records",
                                        "semel_indeterminate_oldest_timestamp_seconds",
+                                       "semel_resolutions_total",
                                        "semel_resolution_contradicted_total",
                                        "semel_records_expired_total",
                                        "semel_expired_reruns_total",

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/task.h"
+#include "proxy/audit_log.h"
+#include "proxy/metrics.h"
+#include "proxy/page_server.h"
+#include "proxy/page_target.h"
+#include "proxy/resolve_order.h"
+#include "stores/store.h"
+
+namespace semel::proxy {
+
+/// How an attempt to take a changed configuration ended.
+struct ReloadReport {
+  bool done = false;
+  std::string text;  ///< What was taken, or why it was not: sentences for an operator.
+};
+/// @param acknowledged  Routes whose keys the operator lets go.
+using Reload = std::function<Task<ReloadReport>(std::vector<std::string> acknowledged)>;
+
+/// What operators may ask and order, once they are inside (spec 11).
+///
+/// `GET /v1/records`, `GET /v1/records/{reference}`, `POST /v1/records/{reference}/resolve`,
+/// `DELETE /v1/tenants/{tenant}/records`, and `POST /-/reload` where there is a reload. Every order
+/// leaves a line in the audit log, refused ones too.
+/// @thread The one that counts in the shard.
+/// @source docs/http-surface.md, "The admin listener".
+class Admin {
+ public:
+  static constexpr std::size_t kBodyBytesMax = 2 * 1024 * 1024;
+
+  /// @param reload  Null: there is no such page.
+  Admin(Store& store, MetricsShard& shard, AuditLog audit, Reload reload);
+
+  Task<PageReply> answer(PageRequest request);
+
+ private:
+  /// A request whose page was found.
+  struct Call {
+    std::string subject;  ///< The reference, or the tenant, that the path names.
+    PageTarget target;
+    std::string body;
+  };
+  struct Page {
+    std::string_view method;
+    std::vector<std::string_view> path;        ///< `*` stands for the subject.
+    std::vector<std::string_view> parameters;  ///< That its query may have.
+    Task<PageReply> (Admin::*act)(Call);
+  };
+
+  /// @param allow  The methods of the pages that have this path.
+  [[nodiscard]] const Page* find(const PageRequest& request, const PageTarget& target,
+                                 std::string& allow) const;
+  Task<PageReply> list(Call call);
+  Task<PageReply> show(Call call);
+  Task<PageReply> resolve(Call call);
+  Task<PageReply> forget(Call call);
+  Task<PageReply> reload(Call call);
+  Task<PageReply> resolve_current(Reference reference, Resolution resolution, AuditEntry& entry);
+  Task<PageReply> show_resolved(Reference reference);
+  Task<PageReply> refuse_alive(Reference reference);
+
+  Store& store_;
+  MetricsShard& shard_;
+  AuditLog audit_;
+  Reload reload_;
+  std::vector<Page> pages_;
+};
+
+}  // namespace semel::proxy
