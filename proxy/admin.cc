@@ -86,6 +86,7 @@ Admin::Admin(Store& store, MetricsShard& shard, AuditLog audit, Reload reload)
       {"GET", {"v1", "records", "*"}, {}, &Admin::show},
       {"POST", {"v1", "records", "*", "resolve"}, {}, &Admin::resolve},
       {"DELETE", {"v1", "tenants", "*", "records"}, {"operator", "note"}, &Admin::forget},
+      {"POST", {"v1", "store", "acknowledge"}, {"operator", "note"}, &Admin::acknowledge},
   };
   if (reload_) {
     pages_.push_back(
@@ -257,6 +258,27 @@ Task<PageReply> Admin::forget(Call call) {
   std::string body;
   JsonObject object(body);
   object.number("forgotten", *forgotten);
+  object.end();
+  co_return json_page(std::move(body));
+}
+
+Task<PageReply> Admin::acknowledge(Call call) {
+  AuditEntry entry;
+  entry.action = "acknowledge";
+  if (const std::string wrong = read_author(call.target, entry); !wrong.empty()) {
+    co_return bad_request(wrong);
+  }
+  const auto was_suspect = co_await store_.acknowledge();
+  if (was_suspect) {
+    entry.result = *was_suspect ? "done" : "not_suspect";
+  } else {
+    entry.result = name(was_suspect.error());
+  }
+  audit_.write(entry);
+  if (!was_suspect) co_return fault_page(was_suspect.error());
+  std::string body;
+  JsonObject object(body);
+  object.truth("was_suspect", *was_suspect);
   object.end();
   co_return json_page(std::move(body));
 }

@@ -26,8 +26,8 @@ using Reload = std::function<Task<ReloadReport>(std::vector<std::string> acknowl
 /// What operators may ask and order, once they are inside (spec 11).
 ///
 /// `GET /v1/records`, `GET /v1/records/{reference}`, `POST /v1/records/{reference}/resolve`,
-/// `DELETE /v1/tenants/{tenant}/records`, and `POST /-/reload` where there is a reload. Every order
-/// leaves a line in the audit log, refused ones too.
+/// `DELETE /v1/tenants/{tenant}/records`, `POST /v1/store/acknowledge`, and `POST /-/reload` where
+/// there is a reload. Every order leaves a line in the audit log, refused ones too.
 /// @thread The one that counts in the shard.
 /// @source docs/http-surface.md, "The admin listener".
 class Admin {
@@ -60,6 +60,7 @@ class Admin {
   Task<PageReply> show(Call call);
   Task<PageReply> resolve(Call call);
   Task<PageReply> forget(Call call);
+  Task<PageReply> acknowledge(Call call);
   Task<PageReply> reload(Call call);
   Task<PageReply> resolve_current(Reference reference, Resolution resolution, AuditEntry& entry);
   Task<PageReply> show_resolved(Reference reference);

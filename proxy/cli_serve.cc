@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "config/load.h"
+#include "proxy/acknowledge.h"
 #include "proxy/server.h"
 #include "stores/open.h"
 
@@ -46,6 +47,20 @@ StoreOptions store_options(const config::Config& config) {
   throw std::runtime_error(config.file + ": this version has the stores memory and sqlite");
 }
 
+/// The process that has the store open gives it the word; where none has, we do.
+int acknowledge(const config::Config& config, std::ostream& out, std::ostream& err) {
+  try {
+    out << acknowledge_store(store_options(config)) << "\n";
+    return 0;
+  } catch (const StoreInUse& failure) {
+    if (!config.admin) {
+      err << failure.what() << "\nA running semel acknowledges through its admin listener.\n";
+      return 2;
+    }
+  }
+  return acknowledge_running(config, out, err);
+}
+
 }  // namespace
 
 int run_serve(std::span<const std::string> args, std::ostream& err) {
@@ -72,12 +87,9 @@ int run_store(std::span<const std::string> args, std::ostream& out, std::ostream
   try {
     const config::Config config = config::load_file(args[1], config::process_environment());
     refuse_unbuilt(config);
-    const StoreOptions options = store_options(config);
-    out << (args[0] == "init" ? init_store(options) : acknowledge_store(options)) << "\n";
+    if (args[0] == "acknowledge") return acknowledge(config, out, err);
+    out << init_store(store_options(config)) << "\n";
     return 0;
-  } catch (const StoreInUse& failure) {
-    err << failure.what() << "\nA running semel acknowledges through its admin listener.\n";
-    return 2;
   } catch (const std::exception& failure) {
     err << failure.what() << "\n";
     return 2;

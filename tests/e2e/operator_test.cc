@@ -154,6 +154,38 @@ TEST(Operator, AForgottenTenantsCallsRunAgainButForTheUnknownOnes) {
   }
 }
 
+TEST(Operator, ASuspectStoreIsAcknowledgedWhileItIsServed) {
+  OperatedGateway operated({.store = StoreKind::Sqlite});
+  SemelProcess& semel = operated.gateway.semel;
+  EXPECT_EQ(operated.gateway.book().status, 200);
+  const std::vector<std::string> command = {semel_binary(), "store", "acknowledge",
+                                            semel.config_file()};
+  const Finished nothing = run(command);
+  ASSERT_TRUE(nothing.exit);
+  EXPECT_EQ(nothing.exit->code, 0) << nothing.err;
+  EXPECT_NE(nothing.out.find("nothing to acknowledge"), std::string::npos) << nothing.out;
+  semel.sigterm();
+  ASSERT_TRUE(semel.wait());
+  // The same bytes in another file: a copy, as far as anybody can tell.
+  const std::string copy = semel.store_file() + ".copy";
+  std::filesystem::copy_file(semel.store_file(), copy);
+  std::filesystem::rename(copy, semel.store_file());
+  semel.start_not_ready("the store is suspect");
+  const HeaderLines other = {{"X-Run-Id", "run-8"}};
+  expect_problem(operated.gateway.book(kBooking, other), "store-suspect");
+  const Finished word = run(command);
+  ASSERT_TRUE(word.exit);
+  EXPECT_EQ(word.exit->code, 0) << word.err;
+  EXPECT_NE(word.out.find("acknowledged"), std::string::npos) << word.out;
+  EXPECT_EQ(semel.metric("semel_store_suspect"), 0);
+  EXPECT_EQ(operated.gateway.book(kBooking, other).header("Idempotency-Status"), "executed");
+  const std::vector<Json> lines = operated.audit();
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0]["action"].text(), "acknowledge");
+  EXPECT_EQ(lines[0]["result"].text(), "not_suspect");
+  EXPECT_EQ(lines[1]["result"].text(), "done");
+}
+
 TEST(Operator, AnUnknownOutcomeIsForgottenWhenItsWindowEndsAndThatIsCounted) {
   OperatedGateway operated({}, "\n    retention: 2s\n    indeterminate_retention: 3s");
   const std::string reference = operated.make_unknown("/tools/quick");

@@ -327,6 +327,16 @@ TEST_F(AdminPages, AStoreThatIsGoneChangesNothingAndIsSaid) {
   EXPECT_EQ(shard_.resolutions[0].read(), 0U);
 }
 
+TEST_F(AdminPages, AStoreThatIsNotSuspectNeedsNoAcknowledgement) {
+  const PageReply reply = ask("POST", "/v1/store/acknowledge?operator=kim");
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  EXPECT_EQ(Json::parse(reply.body)["was_suspect"].text(), "false");
+  ASSERT_EQ(audit().size(), 1U);
+  EXPECT_EQ(audit()[0]["action"].text(), "acknowledge");
+  EXPECT_EQ(audit()[0]["operator"].text(), "kim");
+  EXPECT_EQ(audit()[0]["result"].text(), "not_suspect");
+}
+
 Task<ReloadReport> report_of(std::vector<std::string> acknowledged) {
   ReloadReport report;
   report.done = acknowledged.size() == 2;
