@@ -80,7 +80,7 @@ constexpr Key kLimitsKeys[] = {
     {"followers_per_key", R"("$ref": "#/$defs/integer")",
      "Duplicates that may wait for one call; more get 429. Default: 1000."},
     {"new_keys_per_tenant", R"("anyOf": [{"const": "off"}, {"$ref": "#/$defs/integer"}])",
-     "New keys a minute of one tenant; more get 429. Default: off. Not yet: refused at start."},
+     "New keys a minute of one tenant; more get 429. Default: off."},
 };
 
 constexpr Key kStoreKeys[] = {

@@ -47,6 +47,7 @@ constexpr Rule kRules[] = {
     {I | E, Claiming, Event::RetryReady, {Claiming, Act::Claim}},
     {I | E, Claiming, Event::CallerDiffers, {Replying, Act::RefuseCaller}},
     {I | E, Claiming, Event::PayloadDiffers, {Replying, Act::RefuseReused}},
+    {I | E, Claiming, Event::QuotaSpent, {Replying, Act::RefuseQuota}},
     {I | E, Claiming, Event::StoreFailed, {Replying, Act::RefuseStoreDown}},
     {I | E, Claiming, Event::ClaimUnknown, {Replying, Act::DisownAndRefuse}},
     {I, Claiming, Event::StoreBypassed, {Bypassing, Act::Forward}},

@@ -64,6 +64,7 @@ enum class Event : std::uint8_t {
   Unknown,            ///< The outcome is unknown until an operator says otherwise.
   Abandoned,          ///< An IDEMPOTENT claim whose lease is over.
   OwnerLost,          ///< An EFFECTFUL claim whose lease is over.
+  QuotaSpent,         ///< The key is new, and its tenant has taken as many as it may.
   StoreFailed,        ///< The store could not be asked: nothing was taken.
   ClaimUnknown,       ///< The store did not answer: the claim may have been taken.
   StoreBypassed,      ///< The store is down, and the route says `on_store_down: forward`.
@@ -115,6 +116,7 @@ enum class Act : std::uint8_t {
   RefuseCaller,
   RefuseReused,
   RefuseTooMany,
+  RefuseQuota,
   RefuseStoreDown,
   DisownAndRefuse,  ///< 503, and the claim that may exist is released in the background.
   RefuseUnreachable,

@@ -107,6 +107,8 @@ std::string_view name(Event event) {
       return "abandoned";
     case Event::OwnerLost:
       return "owner_lost";
+    case Event::QuotaSpent:
+      return "quota_spent";
     case Event::StoreFailed:
       return "store_failed";
     case Event::ClaimUnknown:
@@ -205,6 +207,8 @@ std::string_view name(Act act) {
       return "refuse_reused";
     case Act::RefuseTooMany:
       return "refuse_too_many";
+    case Act::RefuseQuota:
+      return "refuse_quota";
     case Act::RefuseStoreDown:
       return "refuse_store_down";
     case Act::DisownAndRefuse:

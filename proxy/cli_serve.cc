@@ -21,7 +21,6 @@ void refuse_unbuilt(const config::Config& config) {
   };
   if (config.listen.tls) refuse("listen.tls");
   if (config.listen.proxy_protocol) refuse("listen.proxy_protocol");
-  if (config.limits.new_keys_per_tenant) refuse("limits.new_keys_per_tenant");
   if (std::holds_alternative<config::RedisStore>(config.store)) refuse("store.redis");
   if (std::holds_alternative<config::PostgresStore>(config.store)) refuse("store.postgres");
   for (const config::Upstream& upstream : config.upstreams) {

@@ -151,6 +151,8 @@ Task<Event> Exchange::perform(Act act) {
       return refuse(ProblemType::KeyReused);
     case Act::RefuseTooMany:
       return refuse(ProblemType::TooManyWaiters);
+    case Act::RefuseQuota:
+      return refuse(ProblemType::Quota);
     case Act::RefuseStoreDown:
       return refuse(store_refusal_);
     case Act::DisownAndRefuse:
@@ -217,6 +219,9 @@ Problem Exchange::problem(ProblemType type) const {
     case ProblemType::ResultNotKept:
       problem.dispatched = true;
       if (stored_ != nullptr && stored_->status != 0) problem.original_status = stored_->status;
+      break;
+    case ProblemType::Quota:
+      problem.retry_after_seconds = static_cast<int>(KeyQuota::until_next(Clock::now()).count());
       break;
     case ProblemType::StoreSuspect:
       problem.retry_after_seconds = kSuspectRetrySeconds;

@@ -96,6 +96,29 @@ ClaimRequest Exchange::claim_request() const {
 }
 
 Task<Event> Exchange::claim() {
+  const auto& limit = asked_.outfit->limits().new_keys_per_tenant;
+  return limit ? claim_within(*limit) : ask_for_claim();
+}
+
+/// A new key is counted before it is taken. One that stands already costs its tenant nothing, and a
+/// tenant that has used up its quota is still told of it.
+Task<Event> Exchange::claim_within(std::size_t new_keys_max) {
+  KeyQuota& quota = worker_.site.quota;
+  const bool counted = quota.take(key_.tenant, new_keys_max, Clock::now());
+  if (!counted) {
+    const auto found = co_await worker_.site.store->find(key_.key);
+    if (found.has_error()) {
+      worker_.metrics.store_errors[static_cast<std::size_t>(StoreOperation::Claim)].add();
+      co_return Event::StoreFailed;  // Nothing was asked for.
+    }
+    if (!*found) co_return Event::QuotaSpent;
+  }
+  const Event event = co_await ask_for_claim();
+  if (counted && event != Event::Granted) quota.give_back(key_.tenant, Clock::now());
+  co_return event;
+}
+
+Task<Event> Exchange::ask_for_claim() {
   if (claim_asked_.count() == 0) {
     token_ = worker_.random.token();
     own_reference_ = worker_.random.reference();

@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "proxy/disowned_claims.h"
 #include "proxy/flights.h"
+#include "proxy/key_quota.h"
 #include "proxy/metrics.h"
 #include "stores/store.h"
 
@@ -110,6 +111,7 @@ struct Site {
   const std::unique_ptr<Store> store;
   Flights flights;
   DisownedClaims disowned;
+  KeyQuota quota;
   Metrics metrics;
   BufferBudget buffered;
   ConnectionBudget connections;

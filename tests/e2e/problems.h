@@ -43,6 +43,7 @@ inline constexpr ProblemRow kProblemRows[] = {
     {"upstream-unreachable", 502, 1, 1, true},
     {"upstream-timeout", 504, 0, 0, true},
     {"too-many-waiters", 429, 1, 30, true},
+    {"quota", 429, 1, 60, true},
 };
 
 inline const ProblemRow& problem_row(std::string_view slug) {
