@@ -77,6 +77,7 @@ struct GatewayOptions {
   std::string more = {};               ///< Further top-level YAML, `limits: ...`.
   std::string upstream_more = {};      ///< Further lines of the upstream, indented by four.
   std::string upstream_endpoint = {};  ///< Empty: the scripted upstream's.
+  std::string more_endpoints = {};     ///< Further ones of the same upstream: `, "http://..."`.
   std::vector<std::string> environment = {};
 };
 
@@ -108,7 +109,11 @@ class Gateway {
   /// The same beside the test, which goes on.
   [[nodiscard]] std::future<Response> begin(const std::string& path,
                                             std::string body = kBooking) const {
-    return std::async(std::launch::async, [this, path, body] { return call_tool(path, body); });
+    return begin(tool_request(path, std::move(body)));
+  }
+  [[nodiscard]] std::future<Response> begin(Request request) const {
+    return std::async(std::launch::async,
+                      [this, asked = std::move(request)] { return call(asked); });
   }
 
   [[nodiscard]] static Request tool_request(const std::string& path, std::string body = kBooking,
@@ -134,8 +139,9 @@ class Gateway {
     process.environment = options.environment;
     const std::string endpoint = options.upstream_endpoint.empty() ? endpoint_of(upstream.port())
                                                                    : options.upstream_endpoint;
-    process.yaml = "upstreams:\n  tool:\n    endpoints: [\"" + endpoint + "\"]\n" +
-                   options.upstream_more + options.more + options.routes;
+    process.yaml = "upstreams:\n  tool:\n    endpoints: [\"" + endpoint + "\"" +
+                   options.more_endpoints + "]\n" + options.upstream_more + options.more +
+                   options.routes;
     return process;
   }
 };

@@ -120,7 +120,10 @@ bool MessageReader::more(Deadline deadline) {
 }
 
 bool MessageReader::wait_for(std::string_view text, Deadline deadline) {
-  while (buffer_.find(text) == std::string::npos) {
+  std::size_t from = 0;
+  while (buffer_.find(text, from) == std::string::npos) {
+    // What has been searched is searched once: a long answer comes in hundreds of reads.
+    from = buffer_.size() < text.size() ? 0 : buffer_.size() - text.size() + 1;
     if (!more(deadline)) return false;
   }
   return true;

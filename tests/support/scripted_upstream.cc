@@ -45,6 +45,12 @@ void Turn::wait_until_let_go() {
   upstream_.changed_.wait(lock, [this] { return upstream_.is_let_go_; });
 }
 
+void Turn::wait_for_step(int count) {
+  std::unique_lock lock(upstream_.mutex_);
+  upstream_.changed_.wait(
+      lock, [this, count] { return upstream_.is_let_go_ || upstream_.steps_ >= count; });
+}
+
 void Turn::hang() {
   std::string ignored;
   while (socket_.is_open() && socket_.read_some(ignored, upstream_.patience(),
@@ -93,6 +99,12 @@ void ScriptedUpstream::script(Script script) {
 void ScriptedUpstream::let_go() {
   const std::lock_guard lock(mutex_);
   is_let_go_ = true;
+  changed_.notify_all();
+}
+
+void ScriptedUpstream::step() {
+  const std::lock_guard lock(mutex_);
+  ++steps_;
   changed_.notify_all();
 }
 

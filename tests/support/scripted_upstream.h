@@ -45,6 +45,8 @@ class Turn {
   void wait(milliseconds delay);
   /// Waits until the test says `let_go`.
   void wait_until_let_go();
+  /// Waits until the test has said `step` so often, or `let_go`.
+  void wait_for_step(int count);
   /// Waits until the other side goes away or the upstream is stopped.
   void hang();
   void send(std::string_view bytes);
@@ -94,6 +96,8 @@ class ScriptedUpstream {
 
   /// Ends every `wait_until_let_go`, present and future.
   void let_go();
+  /// Lets a script that waits for its next step go one step further.
+  void step();
 
   /// Closes the listening socket: connections are refused until `listen_again`.
   void refuse();
@@ -134,6 +138,7 @@ class ScriptedUpstream {
   std::condition_variable changed_;
   Script script_;
   bool is_let_go_ = false;
+  int steps_ = 0;
   std::vector<ReceivedRequest> received_;
   std::vector<std::thread> servers_;
 
