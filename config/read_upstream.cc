@@ -20,6 +20,18 @@ TlsFiles read_tls(const Mapping& mapping) {
   return tls;
 }
 
+/// The endpoint as an error may show it: before an `@` and behind a `?` there may be a secret.
+std::string shown(std::string text) {
+  if (const auto query = text.find('?'); query != text.npos)
+    text.replace(query + 1, text.npos, "...");
+  if (const auto at = text.rfind('@'); at != text.npos) {
+    const auto scheme = text.find("//");
+    const auto user = scheme == text.npos || scheme > at ? 0 : scheme + 2;
+    text.replace(user, at - user, "...");
+  }
+  return text;
+}
+
 Upstream read_upstream(const Value& value) {
   Upstream upstream;
   upstream.name = value.name();
@@ -29,7 +41,7 @@ Upstream read_upstream(const Value& value) {
     const std::string text = item.nonempty_text();
     auto endpoint = parse_endpoint(text);
     if (const auto* sentence = std::get_if<std::string>(&endpoint)) {
-      item.fail("\"" + text + "\": " + *sentence);
+      item.fail("\"" + shown(text) + "\": " + *sentence);
     }
     upstream.endpoints.push_back(std::get<Endpoint>(std::move(endpoint)));
   }

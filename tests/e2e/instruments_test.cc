@@ -3,6 +3,7 @@
 #include "tests/support/http_client.h"
 #include "tests/support/json.h"
 #include "tests/support/scripts.h"
+#include "tests/support/secrets.h"
 #include "tests/support/semel_process.h"
 
 namespace semel::testing {
@@ -109,6 +110,33 @@ TEST(Instruments, MetricsAreReadWithTheirLabels) {
   EXPECT_EQ(samples[1].labels.at("y"), "z w");
   EXPECT_EQ(samples[1].value, 2.5);
   EXPECT_EQ(samples[2].value, 300);
+}
+
+TEST(Instruments, ASecretIsFoundInEverySpelling) {
+  Secrets secrets;
+  const std::string secret = "correct/horse+battery~staple";
+  secrets.plant(secret);
+  // The spellings are those of base64(1), xxd(1) and encodeURIComponent.
+  for (const char* text : {
+           "a correct/horse+battery~staple b", "correct%2Fhorse%2Bbattery~staple",
+           "636f72726563742f686f7273652b626174746572797e737461706c65",
+           "636F72726563742F686F7273652B626174746572797E737461706C65",
+           "Y29ycmVjdC9ob3JzZStiYXR0ZXJ5fnN0YXBsZQ==",
+           "bWU6Y29ycmVjdC9ob3JzZStiYXR0ZXJ5fnN0YXBsZQ==",      // me:
+           "YTpjb3JyZWN0L2hvcnNlK2JhdHRlcnl+c3RhcGxlOmI=",      // a: and :b
+           "YTpjb3JyZWN0L2hvcnNlK2JhdHRlcnl-c3RhcGxlOmI=",      // the same for a URL
+           "YWI6Y29ycmVjdC9ob3JzZStiYXR0ZXJ5fnN0YXBsZTpi",      // ab: and :b
+           "YWJjOmNvcnJlY3QvaG9yc2UrYmF0dGVyeX5zdGFwbGU6Yg==",  // abc: and :b
+       }) {
+    EXPECT_FALSE(secrets.found_in(text).empty()) << text;
+  }
+  EXPECT_TRUE(secrets.found_in("correct/horse+battery~stapl, Correct/horse").empty());
+  for (int i = 0; i < 3; ++i) {
+    const std::string drawn = secrets.plant();
+    EXPECT_FALSE(secrets.found_in("x=" + drawn).empty());
+    EXPECT_FALSE(secrets.found_in("x=" + percent_encoded(drawn)).empty());
+  }
+  EXPECT_EQ(secrets.count(), 4U);
 }
 
 TEST(Instruments, AChildsEndIsSeenAsItWas) {
