@@ -107,6 +107,27 @@ TEST(Lifecycle, ACallOnAnOldConnectionOfADrainingProxyIsRefusedOrCutNeverForward
   ASSERT_TRUE(gateway.semel.wait());
 }
 
+TEST(Lifecycle, ACallWhoseHeadWasStillComingIsToldThatTheProcessIsDraining) {
+  GatewayOptions options;
+  options.more = "workers: 1\n";  // What was sent before another call has been taken in before it.
+  Gateway gateway(options);
+  gateway.upstream.script(commits_and_answers_when_let_go());
+  HttpClient half(gateway.semel.port());
+  const std::string text =
+      text_of(Gateway::tool_request("/tools/book", kBooking, {{"X-Run-Id", "late"}}));
+  half.send(text.substr(0, 30));
+  std::future<Response> flying = gateway.begin("/tools/book");
+  ASSERT_TRUE(gateway.upstream.sees_requests(1));
+  gateway.semel.sigterm();
+  ASSERT_TRUE(
+      eventually([&] { return fetch(gateway.semel.metrics_port(), "/readyz").status == 503; }));
+  half.send(text.substr(30));
+  expect_problem(half.read(), "draining");
+  gateway.upstream.let_go();
+  EXPECT_EQ(flying.get().status, 201);
+  EXPECT_EQ(gateway.upstream.requests(), 1);
+}
+
 TEST(Lifecycle, ADrainingProxyIsNotReadyButAlive) {
   Gateway gateway;
   EXPECT_EQ(fetch(gateway.semel.metrics_port(), "/healthz").status, 200);

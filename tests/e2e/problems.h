@@ -40,6 +40,7 @@ inline constexpr ProblemRow kProblemRows[] = {
     {"store-suspect", 503, 1, 5, true},
     {"overloaded", 503, 1, 5, true},
     {"draining", 503, 1, 5, true},
+    {"internal", 500, 0, 0, true},
     {"upstream-unreachable", 502, 1, 1, true},
     {"upstream-timeout", 504, 0, 0, true},
     {"too-many-waiters", 429, 1, 30, true},

@@ -1,12 +1,13 @@
 // What happens at the fail points of `semel_failpoints`. The file named by SEMEL_FAIL_POINTS holds
-// `point action`: `after_claim kill` (SIGKILL) or `after_claim stop` (SIGSTOP, of the whole
-// process). Absent or empty: nothing happens. It is read at every point, so a test may change its
-// mind while the program runs.
+// `point action`: `after_claim kill` (SIGKILL), `after_claim stop` (SIGSTOP, of the whole process)
+// or `after_claim throw` (as where there is no memory). Absent or empty: nothing happens. It is
+// read at every point, so a test may change its mind while the program runs.
 #include "proxy/fail_point.h"
 
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -48,6 +49,7 @@ void fail_point(FailPoint point) {
   if (planned != name_of(point)) return;
   if (action == "kill") std::raise(SIGKILL);
   if (action == "stop") std::raise(SIGSTOP);
+  if (action == "throw") throw std::bad_alloc();
 }
 
 }  // namespace semel::proxy
