@@ -208,9 +208,10 @@ TEST(StoreFault, AnAnswerWithoutABodyIsToldAsUnrecordedToo) {
     EXPECT_EQ(first.status, row.status);
     EXPECT_EQ(first.header("Idempotency-Status"), "unrecorded")
         << "its head is its last byte, and waits for the record";
-    EXPECT_EQ(gateway.semel.metric("semel_requests_total",
-                                   {{"route", "book"}, {"outcome", "unrecorded"}}),
-              1);
+    EXPECT_TRUE(eventually([&] {
+      return gateway.semel.metric("semel_requests_total",
+                                  {{"route", "book"}, {"outcome", "unrecorded"}}) == 1;
+    })) << "an exchange is counted once its answer has left";
   }
 }
 
