@@ -34,27 +34,6 @@ std::string run_of(const std::string& point, int round) {
   return (point == "mid_reply" ? "long-" : "short-") + std::to_string(round);
 }
 
-bool is_effectful(const Tool& tool) { return tool.path == std::string(CrashSite::kEffectful); }
-
-/// Expects what holds whatever happened: at most one effect, and an outcome that stays what it is.
-void expect_laws(CrashSite& site, const Tool& tool, const std::string& run, int effects_before,
-                 const Response& first, const Response& retry) {
-  const int effects = site.effects_of(run);
-  if (is_effectful(tool)) {
-    EXPECT_LE(effects, 1) << "the promise";
-    if (told(retry) == "executed") {
-      EXPECT_EQ(effects_before, 0) << "a second run";
-    }
-  }
-  if (told(first) == "executed") {
-    EXPECT_EQ(told(retry), "replayed") << "an answer that was given is durable";
-    EXPECT_TRUE(retry.body == first.body);
-  }
-  const Response again = site.call(tool.path, run);
-  EXPECT_EQ(told(again), told(retry) == "executed" ? "replayed" : told(retry));
-  EXPECT_EQ(site.effects_of(run), effects);
-}
-
 void kill_at(const std::string& point, const Tool& tool, CrashMatrix& matrix) {
   CrashSite site(ample_times());
   for (int round = 1; round <= kKills; ++round) {
@@ -73,7 +52,7 @@ void kill_at(const std::string& point, const Tool& tool, CrashMatrix& matrix) {
     site.gateway.semel.start();
     const int before = site.effects_of(run);
     const Response retry = site.call(tool.path, run);
-    expect_laws(site, tool, run, before, first, retry);
+    expect_laws(site, tool.path, run, before, first, retry);
     matrix.note(point, {std::to_string(before), told(retry), std::to_string(site.effects_of(run))});
   }
 }
@@ -99,7 +78,7 @@ void stop_at(CrashSite& site, const std::string& point, const Tool& tool, int ro
   const Response first = call.get();
   const int before = site.effects_of(run);
   const Response retry = site.call(tool.path, run);
-  expect_laws(site, tool, run, before, first, retry);
+  expect_laws(site, tool.path, run, before, first, retry);
   matrix.note(point, {told(first), told(retry), std::to_string(site.effects_of(run))});
 }
 

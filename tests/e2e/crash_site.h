@@ -33,7 +33,8 @@ inline CallTimes brief_times() {
 /// A `semel` with fail points on a SQLite file, before a tool that counts its effects by run.
 class CrashSite {
  public:
-  explicit CrashSite(const CallTimes& times) : gateway(options_for(times, plan_file())) {
+  explicit CrashSite(const CallTimes& times, const std::string& binary = kWithFailPoints)
+      : gateway(options_for(times, binary, plan_file())) {
     gateway.upstream.script([this](Turn& turn) { play(turn); });
   }
 
@@ -61,14 +62,16 @@ class CrashSite {
     return effects_[run];
   }
 
+  static constexpr char kWithFailPoints[] = SEMEL_BINARY_DIR "/semel_failpoints";
   static constexpr char kToolCommitted[] = "tool_committed";
   static constexpr char kEffectful[] = "/tools/book";
   static constexpr char kIdempotent[] = "/tools/seat";
 
  private:
-  static GatewayOptions options_for(const CallTimes& times, const std::string& plan) {
+  static GatewayOptions options_for(const CallTimes& times, const std::string& binary,
+                                    const std::string& plan) {
     GatewayOptions options;
-    options.binary = SEMEL_BINARY_DIR "/semel_failpoints";
+    options.binary = binary;
     options.store = StoreKind::Sqlite;
     options.environment = {"SEMEL_FAIL_POINTS=" + plan};
     const std::string rest = "    upstream: tool\n" + times.yaml + (kToolKey + 1);
@@ -113,6 +116,26 @@ inline std::string told(const Response& response) {
   if (!response.is_complete()) return "cut";
   if (response.header("Content-Type") == "application/problem+json") return problem_slug(response);
   return response.header("Idempotency-Status").value_or("nothing");
+}
+
+/// Expects what holds whatever happened between the first call and its repetition: at most one
+/// effect where the tool is effectful, and an outcome that stays what it is.
+inline void expect_laws(CrashSite& site, const std::string& path, const std::string& run,
+                        int effects_before, const Response& first, const Response& retry) {
+  const int effects = site.effects_of(run);
+  if (path == CrashSite::kEffectful) {
+    EXPECT_LE(effects, 1) << "the promise";
+    if (told(retry) == "executed") {
+      EXPECT_EQ(effects_before, 0) << "a second run";
+    }
+  }
+  if (told(first) == "executed") {
+    EXPECT_EQ(told(retry), "replayed") << "an answer that was given is durable";
+    EXPECT_TRUE(retry.body == first.body);
+  }
+  const Response again = site.call(path, run);
+  EXPECT_EQ(told(again), told(retry) == "executed" ? "replayed" : told(retry));
+  EXPECT_EQ(site.effects_of(run), effects);
 }
 
 }  // namespace semel::testing

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/deadline.h"
 #include "tests/support/temp_folder.h"
 
 namespace semel::testing {
@@ -17,6 +18,11 @@ class FaultyDisk {
   void fail(const std::string& plan) const { write_file(folder_.file("plan"), plan); }
   /// Nothing is synced before `heal`, and nothing fails.
   void hang() const { fail("fdatasync HANG\nfsync HANG\n"); }
+  /// Everything is synced, so much later.
+  void delay(milliseconds delay) const {
+    const std::string late = " DELAY " + std::to_string(delay.count()) + "\n";
+    fail("fdatasync" + late + "fsync" + late);
+  }
   void heal() const { fail(""); }
 
  private:

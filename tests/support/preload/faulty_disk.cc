@@ -1,6 +1,7 @@
 // Loaded with LD_PRELOAD into the program under test: lets the disk fail on demand. The file named
 // by SEMEL_FAULTY_DISK says what fails, one `call ERRNO` a line (`fdatasync EIO`), or `call HANG`
-// for a call that does not come back before the file says otherwise; absent or empty: nothing does.
+// for a call that does not come back before the file says otherwise, or `call DELAY 3000` for one
+// that succeeds so many milliseconds later; absent or empty: nothing does.
 // `pwrite` stands for pwrite64 too. The file is read at every call, so a test may change its mind
 // while the program runs.
 
@@ -10,18 +11,34 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
 namespace {
 
-constexpr int kHang = -1;
+/// What a call meets.
+struct Fate {
+  int error = 0;  ///< An errno, or 0.
+  bool hangs = false;
+  int delay_ms = 0;
+};
 constexpr useconds_t kLookAgainAfter = 5'000;
 
-/// What the file says of `call` now: an errno to fail with, `kHang`, or 0.
-int plan_of(std::string_view call) {
+Fate fate_of(std::string_view word) {
+  constexpr std::string_view kDelay = "DELAY ";
+  if (word == "HANG") return {0, true, 0};
+  if (!word.starts_with(kDelay)) return {word == "ENOSPC" ? ENOSPC : EIO, false, 0};
+  Fate late;
+  word.remove_prefix(kDelay.size());
+  std::from_chars(word.data(), word.data() + word.size(), late.delay_ms);
+  return late;
+}
+
+/// What the file says of `call` now.
+Fate plan_of(std::string_view call) {
   const char* file = std::getenv("SEMEL_FAULTY_DISK");
-  if (file == nullptr) return 0;
+  if (file == nullptr) return {};
   const int saved = errno;
   const int fd = ::open(file, O_RDONLY | O_CLOEXEC);
   std::array<char, 256> bytes{};
@@ -34,20 +51,20 @@ int plan_of(std::string_view call) {
     plan.remove_prefix(line.size() == plan.size() ? line.size() : line.size() + 1);
     const std::size_t space = line.find(' ');
     if (line.substr(0, space) != call || space == std::string_view::npos) continue;
-    const std::string_view fate = line.substr(space + 1);
-    if (fate == "HANG") return kHang;
-    return fate == "ENOSPC" ? ENOSPC : EIO;
+    return fate_of(line.substr(space + 1));
   }
-  return 0;
+  return {};
 }
 
-/// The errno that `call` is to fail with, or 0; comes back once it need not hang any more.
+/// The errno that `call` is to fail with, or 0; comes back once it need not wait any more.
 int planned_error(std::string_view call) {
-  for (;;) {
-    const int plan = plan_of(call);
-    if (plan != kHang) return plan;
+  Fate plan = plan_of(call);
+  ::usleep(static_cast<useconds_t>(plan.delay_ms) * 1'000);
+  while (plan.hangs) {
     ::usleep(kLookAgainAfter);
+    plan = plan_of(call);
   }
+  return plan.error;
 }
 
 template <class Function>
