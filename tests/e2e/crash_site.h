@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "tests/e2e/gateway.h"
+#include "tests/e2e/operator.h"
 #include "tests/e2e/problems.h"
 
 namespace semel::testing {
@@ -30,11 +30,12 @@ inline CallTimes brief_times() {
       milliseconds{2'800}};
 }
 
-/// A `semel` with fail points on a SQLite file, before a tool that counts its effects by run.
+/// A `semel` with fail points on a SQLite file, with an operator, before a tool that counts its
+/// effects by run.
 class CrashSite {
  public:
   explicit CrashSite(const CallTimes& times, const std::string& binary = kWithFailPoints)
-      : gateway(options_for(times, binary, plan_file())) {
+      : operated(options_for(times, binary, plan_file())) {
     gateway.upstream.script([this](Turn& turn) { play(turn); });
   }
 
@@ -108,7 +109,8 @@ class CrashSite {
   std::atomic<int> tool_strikes_{0};
 
  public:
-  Gateway gateway;
+  OperatedGateway operated;
+  Gateway& gateway = operated.gateway;
 };
 
 /// What a client was told, in one word: its problem, else its Idempotency-Status, else `cut`.
