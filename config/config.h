@@ -17,6 +17,7 @@ struct Address {
   std::uint16_t port = 0;
   std::string unix_path;  ///< Empty for TCP.
   [[nodiscard]] std::string text() const;
+  bool operator==(const Address&) const = default;
 };
 
 struct TlsFiles {
@@ -24,6 +25,7 @@ struct TlsFiles {
   std::string key;
   std::string ca;  ///< `client_ca` of a listener, `ca` of an upstream.
   std::string server_name;
+  bool operator==(const TlsFiles&) const = default;
 };
 
 struct Endpoint {
@@ -45,9 +47,11 @@ struct MemoryStore {
   bool allow_volatile = false;
   std::size_t records_max = 1'000'000;
   std::size_t bytes_max = 512ull * 1024 * 1024;
+  bool operator==(const MemoryStore&) const = default;
 };
 struct SqliteStore {
   std::string path;
+  bool operator==(const SqliteStore&) const = default;
 };
 struct RedisStore {
   std::string url;
@@ -55,9 +59,11 @@ struct RedisStore {
   std::optional<std::string> sentinel_master;
   std::vector<std::string> sentinels;
   bool cluster = false;
+  bool operator==(const RedisStore&) const = default;
 };
 struct PostgresStore {
   std::string url;
+  bool operator==(const PostgresStore&) const = default;
 };
 using StoreChoice = std::variant<MemoryStore, SqliteStore, RedisStore, PostgresStore>;
 
@@ -83,6 +89,7 @@ struct Listener {
 struct Admin {
   Address address;
   std::string token;  ///< Empty: one is written to state_dir/admin.token.
+  bool operator==(const Admin&) const = default;
 };
 
 /// What the operator said, complete: every default is filled in.

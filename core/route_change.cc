@@ -116,8 +116,9 @@ class Comparison {
     change.route = was_.name;
     change.place = is_ != nullptr ? shown.file + ":" + std::to_string(shown.line) : shown.file;
     change.sentence = "route " + was_.name + ": " + what + ": " + frees +
-                      "; acknowledge with --acknowledge " + was_.name +
-                      " once its last calls are older than one retention (" +
+                      "; acknowledge it (serve --acknowledge " + was_.name +
+                      ", or POST /-/reload?acknowledge=" + was_.name +
+                      ") once its last calls are older than one retention (" +
                       to_text(was_.retention) + "), or restore " + restore;
     changes_.push_back(std::move(change));
   }
@@ -297,8 +298,8 @@ std::vector<std::string> objections(const std::vector<RouteChange>& changes,
   }
   for (const std::string& name : acknowledged) {
     if (std::ranges::find(changes, name, &RouteChange::route) != changes.end()) continue;
-    lines.push_back("--acknowledge " + name + ": no change of a route called " + name +
-                    " frees keys; remove it");
+    lines.push_back("acknowledge " + name + ": no change of a route called " + name +
+                    " frees keys; leave it out");
   }
   return lines;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,18 +9,11 @@
 #include "proxy/metrics.h"
 #include "proxy/page_server.h"
 #include "proxy/page_target.h"
+#include "proxy/reload_report.h"
 #include "proxy/resolve_order.h"
 #include "stores/store.h"
 
 namespace semel::proxy {
-
-/// How an attempt to take a changed configuration ended.
-struct ReloadReport {
-  bool done = false;
-  std::string text;  ///< What was taken, or why it was not: sentences for an operator.
-};
-/// @param acknowledged  Routes whose keys the operator lets go.
-using Reload = std::function<Task<ReloadReport>(std::vector<std::string> acknowledged)>;
 
 /// What operators may ask and order, once they are inside (spec 11).
 ///

@@ -60,18 +60,49 @@ int acknowledge(const config::Config& config, std::ostream& out, std::ostream& e
   return acknowledge_running(config, out, err);
 }
 
+config::Config load(const std::string& file) {
+  config::Config config = config::load_file(file, config::process_environment());
+  refuse_unbuilt(config);
+  return config;
+}
+
+/// `CONFIG [--acknowledge ROUTE]...`, in any order.
+struct ServeWords {
+  std::string file;
+  std::vector<std::string> acknowledged;
+};
+
+std::optional<ServeWords> read_words(std::span<const std::string> args) {
+  ServeWords words;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (args[i] == "--acknowledge" && i + 1 < args.size()) {
+      words.acknowledged.push_back(args[++i]);
+    } else if (words.file.empty() && !args[i].starts_with("--")) {
+      words.file = args[i];
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (words.file.empty()) return std::nullopt;
+  return words;
+}
+
 }  // namespace
 
 int run_serve(std::span<const std::string> args, std::ostream& err) {
-  if (args.size() != 1) {
-    err << "usage: semel serve CONFIG\n";
+  const std::optional<ServeWords> words = read_words(args);
+  if (!words) {
+    err << "usage: semel serve CONFIG [--acknowledge ROUTE]...\n";
     return 2;
   }
   try {
-    config::Config config = config::load_file(args[0], config::process_environment());
-    refuse_unbuilt(config);
-    auto store = open_store(store_options(config), StoreClock::real());
-    return serve(std::move(config), std::move(store), err);
+    config::Config config = load(words->file);
+    Beginning beginning;
+    beginning.store = open_store(store_options(config), StoreClock::real());
+    beginning.config = std::move(config);
+    beginning.acknowledged = words->acknowledged;
+    beginning.load = [file = words->file] { return load(file); };
+    return serve(std::move(beginning), err);
   } catch (const std::exception& failure) {
     err << failure.what() << "\n";
     return 2;
@@ -84,8 +115,7 @@ int run_store(std::span<const std::string> args, std::ostream& out, std::ostream
     return 2;
   }
   try {
-    const config::Config config = config::load_file(args[1], config::process_environment());
-    refuse_unbuilt(config);
+    const config::Config config = load(args[1]);
     if (args[0] == "acknowledge") return acknowledge(config, out, err);
     out << init_store(store_options(config)) << "\n";
     return 0;

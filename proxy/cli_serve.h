@@ -6,7 +6,8 @@
 
 namespace semel::proxy {
 
-/// `semel serve CONFIG`: runs the proxy until SIGTERM. Never creates a store.
+/// `semel serve CONFIG [--acknowledge ROUTE]...`: runs the proxy until SIGTERM. Never creates a
+/// store.
 /// @param err  Where the start, the drain and a bad start are told.
 /// @return 0 after a drain; 2 with one sentence on `err` for a bad start.
 [[nodiscard]] int run_serve(std::span<const std::string> args, std::ostream& err);

@@ -12,7 +12,8 @@
 namespace {
 
 constexpr char kUsage[] =
-    "usage: semel serve CONFIG            run the proxy until SIGTERM\n"
+    "usage: semel serve CONFIG [--acknowledge ROUTE]...\n"
+    "                                     run the proxy until SIGTERM; SIGHUP reloads it\n"
     "       semel check CONFIG            read a configuration and print its routes\n"
     "       semel explain CONFIG [curl's options] PATH\n"
     "                                     the key of one request, step by step; --json\n"

@@ -16,6 +16,7 @@
 
 #include "proxy/admin_listener.h"
 #include "proxy/admin_token.h"
+#include "proxy/editions.h"
 #include "proxy/house_pages.h"
 #include "proxy/listen.h"
 #include "proxy/site.h"
@@ -60,15 +61,30 @@ void raise_descriptor_limit(const config::Config& config, std::ostream& log) {
 /// The process while it serves.
 class Server {
  public:
-  Server(config::Config config, std::unique_ptr<Store> store, std::ostream& log)
-      : workers_wanted_(worker_count(config)),
-        access_log_fd_(open_access_log(config)),
+  Server(Beginning beginning, std::ostream& log)
+      : workers_wanted_(worker_count(beginning.config)),
+        access_log_fd_(open_access_log(beginning.config)),
         log_(log),
-        edition_(std::make_shared<const Edition>(std::move(config))),
-        site_(edition_->config, std::move(store), workers_wanted_ + 1, access_log_fd_),
+        site_(beginning.config, std::move(beginning.store), workers_wanted_ + 1, access_log_fd_),
+        editions_(house_.get_executor(), std::move(beginning.config), std::move(beginning.load),
+                  log),
         signals_(house_.get_executor()),
         sweep_timer_(house_.get_executor()),
         drain_timer_(house_.get_executor()) {}
+
+  /// Once at the start, before anything listens.
+  /// @throws std::runtime_error with the sentences of what stands in the way.
+  void adopt_first(std::vector<std::string> acknowledged) {
+    std::vector<std::string> refused;
+    asio::co_spawn(house_, adopt_into(refused, std::move(acknowledged)), [](std::exception_ptr) {});
+    house_.run();
+    house_.restart();
+    if (refused.empty()) return;
+    site_.store->close();
+    std::string text;
+    for (const std::string& line : refused) text.append(text.empty() ? "" : "\n").append(line);
+    throw std::runtime_error(text);
+  }
 
   int run() {
     open_workers();
@@ -90,33 +106,61 @@ class Server {
 
  private:
   void open_workers() {
-    const bool is_unix = !edition_->config.listen.address.unix_path.empty();
+    const bool is_unix = !editions_.config().listen.address.unix_path.empty();
     int shared = -1;
     for (std::size_t i = 0; i < workers_wanted_; ++i) {
-      workers_.push_back(std::make_unique<Worker>(site_, i, edition_));
+      workers_.push_back(std::make_unique<Worker>(site_, i, editions_.running()));
       const int fd = is_unix && i > 0 ? ::fcntl(shared, F_DUPFD_CLOEXEC, 0)
-                                      : open_listener(edition_->config.listen.address);
+                                      : open_listener(editions_.config().listen.address);
       shared = fd;
       workers_.back()->listen(fd);
     }
   }
 
   void open_house() {
-    if (!edition_->config.metrics) return;
+    if (!editions_.config().metrics) return;
     HouseSources sources;
     sources.metrics = [this]() -> Task<std::string> { return metrics_page(); };
     sources.not_ready = [this]() -> Task<std::string> { return not_ready(); };
-    listener_.emplace(house_, *edition_->config.metrics, "metrics.address",
+    listener_.emplace(house_, *editions_.config().metrics, "metrics.address",
                       house_pages(std::move(sources)));
   }
 
   void open_admin() {
-    if (!edition_->config.admin) return;
-    config::Admin admin = *edition_->config.admin;
-    admin.token = take_admin_token(edition_->config);
+    if (!editions_.config().admin) return;
+    config::Admin admin = *editions_.config().admin;
+    admin.token = take_admin_token(editions_.config());
+    Reload take = [this](std::vector<std::string> acknowledged) {
+      return reload(std::move(acknowledged));
+    };
     MetricsShard& shard = site_.metrics.shard(workers_wanted_);
-    Admin pages(*site_.store, shard, AuditLog(access_log_fd_), nullptr);
+    Admin pages(*site_.store, shard, AuditLog(access_log_fd_), std::move(take));
     admin_.emplace(house_, admin, std::move(pages));
+  }
+
+  Task<> adopt_into(std::vector<std::string>& refused, std::vector<std::string> acknowledged) {
+    refused = co_await adopt_routes(*site_.store, editions_.config(), std::move(acknowledged));
+  }
+
+  Task<> hand_out(std::shared_ptr<const Edition> edition) {
+    // Both are touched by this thread alone: the workers post their word.
+    std::size_t left = workers_.size();
+    Worker::Timer all_have_it(house_.get_executor(), Worker::Timer::time_point::max());
+    for (auto& worker : workers_) {
+      worker->adopt(edition, [this, &left, &all_have_it] {
+        asio::post(house_, [&left, &all_have_it] {
+          if (--left == 0) all_have_it.cancel();
+        });
+      });
+    }
+    while (left > 0) co_await all_have_it.async_wait(kNoThrow);
+  }
+
+  Task<ReloadReport> reload(std::vector<std::string> acknowledged) {
+    Editions::HandOut give = [this](std::shared_ptr<const Edition> edition) {
+      return hand_out(std::move(edition));
+    };
+    return editions_.renew(site_, std::move(give), std::move(acknowledged));
   }
 
   Task<std::string> metrics_page() {
@@ -159,8 +203,8 @@ class Server {
       auto [error, signal] = co_await signals_.async_wait(kNoThrow);
       if (error) co_return;
       if (signal != SIGHUP) break;
-      log_ << "semel: SIGHUP: this version does not reload; restart to change the configuration"
-           << std::endl;
+      const std::vector<std::string> nothing_acknowledged;
+      static_cast<void>(co_await reload(nothing_acknowledged));
     }
     log_ << "semel: draining" << std::endl;
     site_.draining = true;
@@ -175,7 +219,8 @@ class Server {
 
   [[nodiscard]] std::chrono::milliseconds drain_deadline() const {
     std::chrono::milliseconds longest{0};
-    for (const Route& route : edition_->table.routes()) longest = std::max(longest, route.timeout);
+    for (const Route& route : editions_.running()->table.routes())
+      longest = std::max(longest, route.timeout);
     return longest + kDrainMargin;
   }
 
@@ -190,18 +235,19 @@ class Server {
 
   Task<> say_start() {
     const StoreHealth health = co_await site_.store->health();
-    log_ << "semel " << SEMEL_VERSION << ": listening on " << edition_->config.listen.address.text()
-         << ", " << workers_.size() << (workers_.size() == 1 ? " worker" : " workers")
+    log_ << "semel " << SEMEL_VERSION << ": listening on "
+         << editions_.config().listen.address.text() << ", " << workers_.size()
+         << (workers_.size() == 1 ? " worker" : " workers")
          << ", store durability: " << health.durability;
-    if (edition_->config.metrics) log_ << ", metrics on " << edition_->config.metrics->text();
+    if (editions_.config().metrics) log_ << ", metrics on " << editions_.config().metrics->text();
     if (admin_) log_ << ", admin on " << admin_->address().text();
     log_ << std::endl;
     if (!health.remark.empty()) log_ << "semel: " << health.remark << std::endl;
-    if (std::holds_alternative<config::MemoryStore>(edition_->config.store)) {
+    if (std::holds_alternative<config::MemoryStore>(editions_.config().store)) {
       log_ << "semel: the memory store is this process's alone, and a restart forgets every key"
            << std::endl;
     }
-    for (const std::string& warning : edition_->config.warnings)
+    for (const std::string& warning : editions_.config().warnings)
       log_ << "semel: " << warning << "\n";
     log_.flush();
   }
@@ -209,9 +255,9 @@ class Server {
   std::size_t workers_wanted_;
   int access_log_fd_;
   std::ostream& log_;
-  std::shared_ptr<const Edition> edition_;  // Touched by housekeeping alone, once it runs.
   Site site_;
   asio::io_context house_{1};
+  Editions editions_;
   asio::basic_signal_set<Executor> signals_;
   Worker::Timer sweep_timer_;
   Worker::Timer drain_timer_;
@@ -223,11 +269,13 @@ class Server {
 
 }  // namespace
 
-int serve(config::Config config, std::unique_ptr<Store> store, std::ostream& log) {
+int serve(Beginning beginning, std::ostream& log) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // A file-size limit is a store that cannot write, not an end.
-  raise_descriptor_limit(config, log);
-  Server server(std::move(config), std::move(store), log);
+  raise_descriptor_limit(beginning.config, log);
+  std::vector<std::string> acknowledged = std::move(beginning.acknowledged);
+  Server server(std::move(beginning), log);
+  server.adopt_first(std::move(acknowledged));
   return server.run();
 }
 

@@ -63,7 +63,7 @@ TEST_P(Weakening, IsSaidAloudAndStrengtheningIsNot) {
   std::vector<std::string> sentences;
   for (const RouteChange& change : weakened(terms_of(routes()), after)) {
     EXPECT_EQ(change.route, "book");
-    EXPECT_THAT(change.sentence, HasSubstr("acknowledge with --acknowledge book"));
+    EXPECT_THAT(change.sentence, HasSubstr("acknowledge it (serve --acknowledge book"));
     EXPECT_THAT(change.sentence, HasSubstr(", or restore "));
     sentences.push_back(change.sentence);
   }
@@ -221,9 +221,10 @@ TEST(RouteChanges, ASentenceSaysWhatWhyAndWhatToDo) {
   after[kBook].mode = Mode::Off;
   EXPECT_THAT(objections(weakened(terms_of(routes()), after), {}),
               ElementsAre("semel.yaml:12: route book: the mode was enforce and is off: a repeat of "
-                          "an earlier call is no longer held back and runs again; acknowledge with "
-                          "--acknowledge book once its last calls are older than one retention "
-                          "(24h), or restore mode: enforce"));
+                          "an earlier call is no longer held back and runs again; acknowledge it "
+                          "(serve --acknowledge book, or POST /-/reload?acknowledge=book) once "
+                          "its last calls are older than one retention (24h), or restore mode: "
+                          "enforce"));
 }
 
 TEST(RouteChanges, AcknowledgedOnesAreNoObjection) {
@@ -234,7 +235,7 @@ TEST(RouteChanges, AcknowledgedOnesAreNoObjection) {
 
 TEST(RouteChanges, AnAcknowledgementOfNothingIsAnObjection) {
   EXPECT_THAT(objections({}, {"book"}),
-              ElementsAre(HasSubstr("--acknowledge book: no change of a route called book")));
+              ElementsAre(HasSubstr("acknowledge book: no change of a route called book")));
 }
 
 struct Meeting {

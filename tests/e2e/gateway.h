@@ -95,6 +95,11 @@ class Gateway {
   ScriptedUpstream upstream;
   SemelProcess semel;
 
+  /// Writes the configuration anew. What concerns the process and not the YAML stays.
+  void rewrite(const GatewayOptions& options) {
+    semel.rewrite(process_options(options, upstream).yaml, options.listen_more);
+  }
+
   [[nodiscard]] Response call(const Request& request) const {
     return testing::call(semel.port(), request);
   }

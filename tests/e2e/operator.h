@@ -30,6 +30,10 @@ class OperatedGateway {
       : gateway(with_admin(std::move(options), quick_more, port_)) {}
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
+  /// Writes the configuration anew, with the same admin listener.
+  void rewrite(GatewayOptions options) {
+    gateway.rewrite(with_admin(std::move(options), "", port_));
+  }
   [[nodiscard]] std::string token_file() const {
     const std::filesystem::path config = gateway.semel.config_file();
     return (config.parent_path() / "state" / "admin.token").string();

@@ -77,17 +77,42 @@ std::string SemelProcess::config_text() const {
          store + "\n" + options_.yaml;
 }
 
-void SemelProcess::start() { start_until(""); }
+std::vector<std::string> SemelProcess::serve_command(const std::vector<std::string>& words) const {
+  std::vector<std::string> command = {options_.binary, "serve", config_file()};
+  command.insert(command.end(), words.begin(), words.end());
+  return command;
+}
+
+Finished SemelProcess::start_in_vain(const std::vector<std::string>& words) const {
+  return run(serve_command(words));
+}
+
+void SemelProcess::rewrite(std::string yaml, std::string listen_more) {
+  options_.yaml = std::move(yaml);
+  options_.listen_more = std::move(listen_more);
+  write_file(config_file(), config_text());
+}
+
+std::string SemelProcess::reload() {
+  const std::size_t before = stderr_text().size();
+  sighup();
+  const auto said = [&] { return stderr_text().substr(before); };
+  const bool ended = eventually([&] {
+    const std::string text = said();
+    return text.ends_with('\n') && text.find("reloaded") != std::string::npos;
+  });
+  return ended ? said() : "";
+}
+
+void SemelProcess::start(const std::vector<std::string>& words) { start_until("", words); }
 void SemelProcess::start_not_ready(std::string_view sentence) { start_until(sentence); }
 
-void SemelProcess::start_until(std::string_view sentence) {
+void SemelProcess::start_until(std::string_view sentence, const std::vector<std::string>& words) {
   process_.reset();
-  process_ = std::make_unique<Process>(Process::Command{{options_.binary, "serve", config_file()},
-                                                        options_.environment,
-                                                        folder_.file("stdout"),
-                                                        folder_.file("stderr")});
-  const bool there = eventually([&] { return !process_->is_running() || says(sentence); },
-                                milliseconds{20'000});
+  process_ = std::make_unique<Process>(Process::Command{
+      serve_command(words), options_.environment, folder_.file("stdout"), folder_.file("stderr")});
+  const bool there =
+      eventually([&] { return !process_->is_running() || says(sentence); }, milliseconds{20'000});
   if (!there || !process_->is_running()) {
     throw std::runtime_error("semel serve is not ready:\n" + stderr_text());
   }

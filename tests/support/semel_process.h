@@ -34,10 +34,18 @@ class SemelProcess {
   explicit SemelProcess(SemelOptions options);
 
   /// Starts it and waits until it is ready.
+  /// @param words  Further arguments of `semel serve`.
   /// @throws std::runtime_error with its standard error if it ends or is not ready in time.
-  void start();
+  void start(const std::vector<std::string>& words = {});
   /// The same, until it says why it is not ready: with this sentence of /readyz.
   void start_not_ready(std::string_view sentence);
+  /// Starts it and waits for its end, as it is to be after a bad start.
+  [[nodiscard]] Finished start_in_vain(const std::vector<std::string>& words = {}) const;
+  /// Writes the configuration anew, with other SemelOptions::yaml and listen_more.
+  void rewrite(std::string yaml, std::string listen_more);
+  /// Sends SIGHUP and waits until the reload has ended.
+  /// @return The lines that it wrote; empty if it did not end in time.
+  [[nodiscard]] std::string reload();
   void restart();
   void kill9();
   void sigterm();
@@ -72,8 +80,9 @@ class SemelProcess {
 
  private:
   [[nodiscard]] std::string config_text() const;
+  [[nodiscard]] std::vector<std::string> serve_command(const std::vector<std::string>& words) const;
   /// @param sentence  Of /readyz; empty: it is ready.
-  void start_until(std::string_view sentence);
+  void start_until(std::string_view sentence, const std::vector<std::string>& words = {});
   [[nodiscard]] bool says(std::string_view sentence) const;
 
   SemelOptions options_;
