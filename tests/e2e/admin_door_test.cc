@@ -97,6 +97,25 @@ TEST(AdminDoor, ALargeBodyIsAskedForOnlyAfterTheTokenWasSeen) {
   EXPECT_EQ(answer.interim, std::vector<int>{100});
 }
 
+TEST(AdminDoor, ACrowdIsTurnedAwayAndWhoeverComesLaterIsServed) {
+  OperatedGateway operated;
+  {
+    std::vector<std::unique_ptr<HttpClient>> crowd;
+    for (int i = 0; i < 64; ++i) crowd.push_back(std::make_unique<HttpClient>(operated.port()));
+    HttpClient one_too_many(operated.port());
+    EXPECT_TRUE(one_too_many.sees_end());
+    const Request request = {"GET",
+                             "/v1/records",
+                             {{"Host", "127.0.0.1:" + std::to_string(operated.port())},
+                              {"Authorization", "Bearer " + operated.token()}},
+                             {}};
+    EXPECT_EQ(crowd[0]->exchange(request).status, 200);
+    EXPECT_EQ(crowd[0]->exchange(request).status, 200) << "on one connection";
+    EXPECT_EQ(operated.gateway.book().status, 200) << "clients are not concerned";
+  }
+  EXPECT_TRUE(eventually([&] { return operated.ask("GET", "/v1/records").status == 200; }));
+}
+
 TEST(AdminDoor, TheTokenMayStandInTheConfiguration) {
   GatewayOptions options;
   const std::uint16_t port = free_port();

@@ -107,10 +107,13 @@ TEST(RecordsCommand, ForgetsATenant) {
   OperatedGateway operated;
   const HeaderLines theirs = {{"X-Tenant-Id", "a/b c"}};
   EXPECT_EQ(operated.gateway.book(kBooking, theirs).status, 200);
-  const Finished forgotten = operated.command({"forget", "a/b c"});
+  const Finished forgotten = run({"/usr/bin/env", "USER=kim", semel_binary(), "records", "forget",
+                                  "a/b c", "--config", operated.gateway.semel.config_file()});
   EXPECT_EQ(code_of(forgotten), 0) << forgotten.err;
   EXPECT_NE(forgotten.out.find("forgotten"), std::string::npos) << forgotten.out;
   EXPECT_NE(forgotten.out.find("1"), std::string::npos) << forgotten.out;
+  ASSERT_EQ(operated.audit().size(), 1U);
+  EXPECT_EQ(operated.audit()[0]["operator"].text(), "kim") << "who is at the keyboard";
   EXPECT_EQ(operated.gateway.book(kBooking, theirs).header("Idempotency-Status"), "executed");
 }
 
