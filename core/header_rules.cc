@@ -11,6 +11,26 @@ namespace {
 
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
 
+/// The same byte eight times.
+constexpr std::uint64_t eight_times(std::uint8_t byte) { return 0x0101010101010101ull * byte; }
+constexpr std::uint64_t kHighBits = eight_times(0x80);
+
+std::uint64_t word_at(std::string_view text, std::size_t at) {
+  std::uint64_t word;
+  std::memcpy(&word, text.data() + at, sizeof word);
+  return word;
+}
+
+/// `lower` of eight bytes at once: in the low seven bits the addition carries into the highest
+/// from `A` on, respectively from behind `Z` on, and 0x20 is two bits below it.
+std::uint64_t lower_word(std::uint64_t word) {
+  const std::uint64_t low_seven = word & ~kHighBits;
+  const std::uint64_t from_a = low_seven + eight_times(0x80 - 'A');
+  const std::uint64_t behind_z = low_seven + eight_times(0x80 - 'Z' - 1);
+  const std::uint64_t is_upper = (from_a ^ behind_z) & ~word & kHighBits;
+  return word | (is_upper >> 2);
+}
+
 /// `word` is lower-case already.
 bool is_word(std::string_view name, std::string_view word) {
   if (name.size() != word.size()) return false;
@@ -26,10 +46,7 @@ bool begins_with_word(std::string_view name, std::string_view word) {
 
 constexpr std::array<bool, 256> make_token_bytes() {
   std::array<bool, 256> table{};
-  for (char c = '0'; c <= '9'; ++c) table[static_cast<std::uint8_t>(c)] = true;
-  for (char c = 'A'; c <= 'Z'; ++c) table[static_cast<std::uint8_t>(c)] = true;
-  for (char c = 'a'; c <= 'z'; ++c) table[static_cast<std::uint8_t>(c)] = true;
-  for (char c : std::string_view("!#$%&'*+-.^_`|~")) table[static_cast<std::uint8_t>(c)] = true;
+  for (int byte = 0; byte < 256; ++byte) table[byte] = is_token_byte(static_cast<char>(byte));
   return table;
 }
 constexpr auto kTokenBytes = make_token_bytes();
@@ -66,10 +83,23 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 bool same_letters(std::string_view a, std::string_view b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (lower(a[i]) != lower(b[i])) return false;
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  const auto differ_at = [&](std::size_t at) {
+    const std::uint64_t from_a = word_at(a, at);
+    const std::uint64_t from_b = word_at(b, at);
+    return from_a != from_b && lower_word(from_a) != lower_word(from_b);
+  };
+  const std::size_t size = a.size();
+  if (size < kWord) {
+    for (std::size_t i = 0; i < size; ++i) {
+      if (lower(a[i]) != lower(b[i])) return false;
+    }
+    return true;
   }
-  return true;
+  for (std::size_t at = 0; at + kWord < size; at += kWord) {
+    if (differ_at(at)) return false;
+  }
+  return !differ_at(size - kWord);  // The last eight, some of which may have been seen.
 }
 
 bool is_hop_by_hop(std::string_view name) {
@@ -144,28 +174,26 @@ bool is_token(std::string_view text) {
 
 bool is_field_value(std::string_view text) {
   // Eight bytes at a time; the slow loop only where one of them is a control, a tab among them.
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  constexpr std::uint64_t kHighs = 0x8080808080808080;
   const auto is_clean = [](std::uint64_t word) {
-    const std::uint64_t below_space = (word - kOnes * 0x20) & ~word;
-    const std::uint64_t deletes = word ^ (kOnes * 0x7F);
-    return ((below_space | ((deletes - kOnes) & ~deletes)) & kHighs) == 0;
+    const std::uint64_t below_space = (word - eight_times(0x20)) & ~word;
+    const std::uint64_t deletes = word ^ eight_times(0x7F);
+    return ((below_space | ((deletes - eight_times(1)) & ~deletes)) & kHighBits) == 0;
   };
-  const auto is_allowed = [](char c) {
-    const auto byte = static_cast<std::uint8_t>(c);
-    return (byte >= 0x20 && byte != 0x7F) || c == '\t';
+  const auto all_allowed = [](std::string_view piece) {
+    return std::all_of(piece.begin(), piece.end(), [](char c) {
+      const auto byte = static_cast<std::uint8_t>(c);
+      return (byte >= 0x20 && byte != 0x7F) || c == '\t';
+    });
   };
-  while (text.size() >= sizeof(std::uint64_t)) {
-    std::uint64_t word;
-    std::memcpy(&word, text.data(), sizeof word);
-    if (!is_clean(word)) {
-      for (const char c : text.substr(0, sizeof word)) {
-        if (!is_allowed(c)) return false;
-      }
-    }
-    text.remove_prefix(sizeof word);
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  if (text.size() < kWord) return all_allowed(text);
+  const auto allowed_at = [&](std::size_t at) {
+    return is_clean(word_at(text, at)) || all_allowed(text.substr(at, kWord));
+  };
+  for (std::size_t at = 0; at + kWord < text.size(); at += kWord) {
+    if (!allowed_at(at)) return false;
   }
-  return std::all_of(text.begin(), text.end(), is_allowed);
+  return allowed_at(text.size() - kWord);  // The last eight, some of which may have been seen.
 }
 
 bool list_names(std::string_view list, std::string_view token) {

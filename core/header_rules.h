@@ -28,6 +28,10 @@ namespace semel {
 /// `Idempotency-Ref`, `x-should-retry`, `stripe-should-retry` and the echo `Idempotency-Key`.
 [[nodiscard]] bool is_our_answer_field(std::string_view name);
 
+[[nodiscard]] constexpr bool is_token_byte(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+         std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
 /// A token of RFC 9110 5.6.2, at least one character.
 [[nodiscard]] bool is_token(std::string_view text);
 

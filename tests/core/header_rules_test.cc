@@ -21,6 +21,37 @@ TEST(HeaderRules, NamesCompareWithoutCase) {
   EXPECT_TRUE(same_name("", ""));
 }
 
+TEST(HeaderRules, EveryByteComparesTheSameAtEveryPlaceOfANameOfAnyLength) {
+  for (std::size_t size = 1; size <= 20; ++size) {
+    for (std::size_t place = 0; place < size; ++place) {
+      for (int byte = 0; byte < 256; ++byte) {
+        const int twin = byte ^ 0x20;
+        const bool is_letter = (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z';
+        std::string a(size, 'x');
+        std::string b(size, 'X');
+        a[place] = static_cast<char>(byte);
+        b[place] = static_cast<char>(twin);
+        ASSERT_EQ(same_name(a, b), is_letter) << size << " " << place << " " << byte;
+        b[place] = a[place];
+        ASSERT_TRUE(same_name(a, b)) << size << " " << place << " " << byte;
+      }
+    }
+  }
+}
+
+TEST(HeaderRules, EveryByteIsJudgedTheSameAtEveryPlaceOfAValueOfAnyLength) {
+  for (std::size_t size = 1; size <= 20; ++size) {
+    for (std::size_t place = 0; place < size; ++place) {
+      for (int byte = 0; byte < 256; ++byte) {
+        const bool is_allowed = (byte >= 0x20 && byte != 0x7F) || byte == '\t';
+        std::string value(size, ' ');
+        value[place] = static_cast<char>(byte);
+        ASSERT_EQ(is_field_value(value), is_allowed) << size << " " << place << " " << byte;
+      }
+    }
+  }
+}
+
 TEST(HeaderRules, Rfc9110Section7_6_1HopByHopFieldsEndHere) {
   for (const char* name : {"connection", "keep-alive", "proxy-connection", "te", "trailer",
                            "transfer-encoding", "upgrade", "proxy-authenticate",
