@@ -39,7 +39,7 @@ class CanonicalWriter {
   CanonicalWriter& operator=(const CanonicalWriter&) = delete;
 
   /// Writes tag and length only: of Absent, Null, False, True (0), or of a container (its count).
-  void open(EncodingTag tag, std::size_t length = 0);
+  void open(EncodingTag tag, std::size_t length = 0) { leaf(tag, length, {}); }
   void text(std::string_view utf8) { leaf(EncodingTag::Text, utf8); }
   void bytes(std::string_view content) { leaf(EncodingTag::Bytes, content); }
   void decimal(std::string_view canonical) { leaf(EncodingTag::Decimal, canonical); }
@@ -47,8 +47,12 @@ class CanonicalWriter {
   [[nodiscard]] Sha256Bytes finish();
 
  private:
-  void leaf(EncodingTag tag, std::string_view content);
-  void put(std::string_view content);
+  /// Type byte and length.
+  static constexpr std::size_t kHeadBytes = 5;
+
+  void leaf(EncodingTag tag, std::string_view content) { leaf(tag, content.size(), content); }
+  void leaf(EncodingTag tag, std::size_t length, std::string_view content);
+  void absorb(std::string_view bytes);
   void flush();
 
   Sha256& hasher_;

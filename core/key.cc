@@ -14,6 +14,7 @@ namespace {
 /// What deriving a key needs and keeps from one request to the next, so that it allocates little.
 struct Workbench {
   ValueTape tape;
+  KeyParts parts;
   Sha256 hasher;
 };
 
@@ -36,10 +37,8 @@ std::string_view name(KeySource source) {
 
 std::variant<DerivedKey, KeyRefusal> derive_key(const KeyInputs& inputs) {
   Workbench& bench = workbench();
-  auto parts = gather(inputs, bench.tape);
-  if (auto* refusal = std::get_if<KeyRefusal>(&parts)) return std::move(*refusal);
-  return digest_key(inputs, std::get<KeyParts>(std::move(parts)), bench.tape, bench.hasher,
-                    nullptr);
+  if (auto refusal = gather(inputs, bench.tape, bench.parts)) return *std::move(refusal);
+  return digest_key(inputs, bench.parts, bench.tape, bench.hasher, nullptr);
 }
 
 }  // namespace semel

@@ -155,7 +155,7 @@ Bindings digest_bindings(const KeyInputs& inputs, const KeyParts& parts, const V
 
 }  // namespace
 
-DerivedKey digest_key(const KeyInputs& inputs, KeyParts&& parts, const ValueTape& tape,
+DerivedKey digest_key(const KeyInputs& inputs, KeyParts& parts, const ValueTape& tape,
                       Sha256& hasher, std::string* transcript) {
   DerivedKey derived;
   CanonicalWriter writer(hasher, transcript);

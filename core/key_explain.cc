@@ -75,9 +75,8 @@ void explain_bindings(const Bindings& bindings, KeyExplanation& explanation) {
 
 std::variant<KeyExplanation, KeyRefusal> explain_key(const KeyInputs& inputs) {
   ValueTape tape;
-  auto answer = gather(inputs, tape);
-  if (auto* refusal = std::get_if<KeyRefusal>(&answer)) return std::move(*refusal);
-  KeyParts& parts = std::get<KeyParts>(answer);
+  KeyParts parts;
+  if (auto refusal = gather(inputs, tape, parts)) return *std::move(refusal);
   const Route& route = *inputs.match->route;
 
   KeyExplanation explanation;
@@ -97,7 +96,7 @@ std::variant<KeyExplanation, KeyRefusal> explain_key(const KeyInputs& inputs) {
   explain_arguments(inputs, parts, tape, explanation);
   std::string transcript;
   Sha256 hasher;
-  explanation.derived = digest_key(inputs, std::move(parts), tape, hasher, &transcript);
+  explanation.derived = digest_key(inputs, parts, tape, hasher, &transcript);
   explanation.canonical_hex = hex_digits(transcript);
   explain_bindings(explanation.derived.bindings, explanation);
   return explanation;

@@ -5,6 +5,7 @@
 #include "core/key_parts.h"
 
 #include <algorithm>
+#include <span>
 
 #include "core/ascii.h"
 #include "core/client_key.h"
@@ -16,11 +17,56 @@ namespace {
 
 using Refused = std::optional<KeyRefusal>;
 
+/// The lines that every keyed request is asked for, found in one pass over its head.
+struct KnownLines {
+  explicit KnownLines(std::span<const HeaderField> headers) {
+    for (const HeaderField& field : headers) {
+      // By length first: nearly every line ends here.
+      switch (field.name.size()) {
+        case kContentType.size():
+          if (same_name(field.name, kContentType)) content_type.take(field.value);
+          break;
+        case kClientKey.size():
+          if (same_name(field.name, kClientKey)) client_key.take(field.value);
+          break;
+        case kContentEncoding.size():
+          if (same_name(field.name, kContentEncoding)) is_encoded |= says_encoded(field.value);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  static constexpr std::string_view kContentType = "Content-Type";
+  static constexpr std::string_view kClientKey = "Idempotency-Key";
+  static constexpr std::string_view kContentEncoding = "Content-Encoding";
+
+  struct Line {
+    std::string_view value;  ///< Of the last one.
+    std::size_t count = 0;
+    void take(std::string_view of_line) {
+      value = of_line;
+      ++count;
+    }
+  };
+  Line content_type;
+  Line client_key;
+  bool is_encoded = false;
+
+ private:
+  static bool says_encoded(std::string_view value) {
+    const std::string_view coding = trimmed(value);
+    return !coding.empty() && !same_name(coding, "identity");
+  }
+};
+
 class Gathering {
  public:
   Gathering(const KeyInputs& inputs, ValueTape& tape, KeyParts& parts)
       : inputs_(inputs),
         recipe_(inputs.match->route->key),
+        known_(inputs.headers),
         tape_(tape),
         parts_(parts),
         request_{inputs, parts.body, tape} {}
@@ -41,40 +87,39 @@ class Gathering {
   }
 
  private:
-  [[nodiscard]] std::size_t lines(std::string_view name) const {
-    return static_cast<std::size_t>(
-        std::count_if(inputs_.headers.begin(), inputs_.headers.end(),
-                      [name](const HeaderField& field) { return is_named(field, name); }));
-  }
-
-  [[nodiscard]] Refused check_repeat(std::string_view name) const {
-    if (lines(name) <= 1) return std::nullopt;
+  [[nodiscard]] static Refused check_repeat(std::string_view name, std::size_t lines) {
+    if (lines <= 1) return std::nullopt;
     return KeyRefusal{ProblemType::BadRequest,
                       "The header " + std::string(name) + " came more than once."};
   }
 
   [[nodiscard]] Refused check_repeats() const {
-    if (Refused refused = check_repeat("Idempotency-Key")) return refused;
-    if (Refused refused = check_repeat("Content-Type")) return refused;
+    if (Refused refused = check_repeat(KnownLines::kClientKey, known_.client_key.count)) {
+      return refused;
+    }
+    if (Refused refused = check_repeat(KnownLines::kContentType, known_.content_type.count)) {
+      return refused;
+    }
     for (const auto* source : {&recipe_.tenant, &recipe_.run, &recipe_.caller}) {
       if (!source->has_value() || (*source)->from != ValueSource::From::Header) continue;
-      if (Refused refused = check_repeat((*source)->text)) return refused;
+      const std::string& name = (*source)->text;
+      const auto lines =
+          std::count_if(inputs_.headers.begin(), inputs_.headers.end(),
+                        [&name](const HeaderField& field) { return is_named(field, name); });
+      if (Refused refused = check_repeat(name, static_cast<std::size_t>(lines))) return refused;
     }
     return std::nullopt;
   }
 
   Refused read_client_key_line() {
-    const auto line =
-        std::find_if(inputs_.headers.begin(), inputs_.headers.end(),
-                     [](const HeaderField& field) { return is_named(field, "Idempotency-Key"); });
     const bool honoured = recipe_.client_key != ClientKey::Ignore;
-    if (line == inputs_.headers.end()) {
+    if (known_.client_key.count == 0) {
       if (recipe_.client_key != ClientKey::Required) return std::nullopt;
       return KeyRefusal{ProblemType::KeyMissing,
                         "This call needs an Idempotency-Key header: send a new key for each new "
                         "effect, and the same key for each retry."};
     }
-    std::optional<std::string> key = read_client_key(trimmed(line->value));
+    std::optional<std::string> key = read_client_key(trimmed(known_.client_key.value));
     if (!key && honoured) {
       return KeyRefusal{ProblemType::KeyMalformed,
                         "The Idempotency-Key must be one string of 1 to 255 visible ASCII "
@@ -90,10 +135,8 @@ class Gathering {
     demand.client_key = parts_.kind == KeySource::Client;
     demand.whole_counts = recipe_.fields.empty();
     demand.pointer_named = names_body();
-    auto body = read_body(inputs_, demand, tape_);
-    if (auto* refusal = std::get_if<KeyRefusal>(&body)) return std::move(*refusal);
-    parts_.body = std::get<RequestBody>(std::move(body));
-    return std::nullopt;
+    const ReceivedBody received{inputs_.body, known_.content_type.value, known_.is_encoded};
+    return read_body(received, demand, tape_, parts_.body);
   }
 
   /// True where a source that counts today points into the body: `run` does not under a client's
@@ -113,10 +156,7 @@ class Gathering {
 
   Refused read_one(const std::optional<ValueSource>& source, SourceRole role, SourceValue& value) {
     if (!source.has_value()) return std::nullopt;
-    auto answer = read_source(request_, *source, role);
-    if (auto* refusal = std::get_if<KeyRefusal>(&answer)) return std::move(*refusal);
-    value = std::get<SourceValue>(std::move(answer));
-    return std::nullopt;
+    return read_source(request_, *source, role, value);
   }
 
   Refused read_identity() {
@@ -141,11 +181,12 @@ class Gathering {
 
   Refused read_all(const std::vector<ValueSource>& sources, SourceRole role,
                    std::vector<NamedValue>& values) {
-    values.reserve(sources.size());
-    for (const ValueSource& source : sources) {
-      auto answer = read_source(request_, source, role);
-      if (auto* refusal = std::get_if<KeyRefusal>(&answer)) return std::move(*refusal);
-      values.push_back({encoded_name(source), &source, std::get<SourceValue>(std::move(answer))});
+    values.resize(sources.size());  // Their names' memory is used again.
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      NamedValue& named = values[i];
+      named.source = &sources[i];
+      if (Refused refused = read_source(request_, sources[i], role, named.value)) return refused;
+      assign_encoded_name(sources[i], named.name);
     }
     std::sort(values.begin(), values.end(),
               [](const NamedValue& a, const NamedValue& b) { return a.name < b.name; });
@@ -168,6 +209,7 @@ class Gathering {
 
   const KeyInputs& inputs_;
   const KeyRecipe& recipe_;
+  const KnownLines known_;
   ValueTape& tape_;
   KeyParts& parts_;
   RequestView request_;
@@ -175,11 +217,23 @@ class Gathering {
 
 }  // namespace
 
-std::variant<KeyParts, KeyRefusal> gather(const KeyInputs& inputs, ValueTape& tape) {
-  std::variant<KeyParts, KeyRefusal> answer{std::in_place_type<KeyParts>};
-  Refused refused = Gathering(inputs, tape, std::get<KeyParts>(answer)).run();
-  if (refused) answer = std::move(*refused);
-  return answer;
+void KeyParts::restart() {
+  kind = KeySource::Derived;
+  tenant = run = caller = AbsentValue{};
+  tenant_text.clear();
+  for (auto* named : {&fields, &guards}) {
+    for (NamedValue& each : *named) each.value = AbsentValue{};
+  }
+  body.shape = BodyShape::Absent;
+  body.pieces.clear();
+  query.reset();
+  conditions.clear();
+  client_key.clear();
+}
+
+Refused gather(const KeyInputs& inputs, ValueTape& tape, KeyParts& parts) {
+  parts.restart();
+  return Gathering(inputs, tape, parts).run();
 }
 
 }  // namespace semel

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "core/key.h"
@@ -36,11 +35,17 @@ struct KeyParts {
   /// `If-*` and `Range` by lower-case name, values in order; only where the whole request counts.
   std::map<std::string, std::vector<std::string_view>> conditions;
   std::string client_key;  ///< Without quotes; also kept for the echo where it is not honoured.
+
+  /// Forgets the request that they were of, and keeps memory for the next one.
+  void restart();
 };
 
 /// Reads every source that the route's recipe names, in the order: repeated lines, client key,
 /// body, tenant, run, fields, guards, caller.
-/// @param tape  Gets the body's values.
-[[nodiscard]] std::variant<KeyParts, KeyRefusal> gather(const KeyInputs& inputs, ValueTape& tape);
+/// @param tape   Gets the body's values.
+/// @param parts  Get everything else, in place of what they held.
+/// @return       Nothing on success.
+[[nodiscard]] std::optional<KeyRefusal> gather(const KeyInputs& inputs, ValueTape& tape,
+                                               KeyParts& parts);
 
 }  // namespace semel

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "core/key.h"
@@ -30,10 +30,18 @@ struct BodyDemand {
   bool client_key = false;     ///< A client's key is honoured.
 };
 
+/// A body as it came, and what its request says of it.
+struct ReceivedBody {
+  std::string_view bytes;
+  std::string_view content_type;  ///< Empty where there is none.
+  bool is_encoded = false;        ///< A Content-Encoding other than identity.
+};
+
 /// Reads the body as its Content-Type says, strictly.
 /// @param tape  Gets the values of JSON and forms; points into the body.
-/// @return ContentType or BodyAmbiguous where spec 5 refuses.
-[[nodiscard]] std::variant<RequestBody, KeyRefusal> read_body(const KeyInputs& inputs,
-                                                              BodyDemand demand, ValueTape& tape);
+/// @param body  Gets the answer.
+/// @return Nothing on success; ContentType or BodyAmbiguous where spec 5 refuses.
+[[nodiscard]] std::optional<KeyRefusal> read_body(const ReceivedBody& received, BodyDemand demand,
+                                                  ValueTape& tape, RequestBody& body);
 
 }  // namespace semel

@@ -14,7 +14,7 @@ namespace semel {
 namespace {
 
 using From = ValueSource::From;
-using SourceAnswer = std::variant<SourceValue, KeyRefusal>;
+using Refused = std::optional<KeyRefusal>;
 
 /// The source's kind: first for people, then in the encoding.
 std::string_view kind_word(From from) {
@@ -95,21 +95,27 @@ SourceValue path_value(const KeyInputs& inputs, std::string_view name) {
   return AbsentValue{};
 }
 
-SourceAnswer query_value(const KeyInputs& inputs, std::string_view name) {
+Refused query_value(const KeyInputs& inputs, std::string_view name, SourceValue& value) {
   std::optional<std::vector<std::string>> values = query_values(inputs.query.value_or(""), name);
   if (!values) return KeyRefusal{ProblemType::BadRequest, "The query has a broken escape."};
-  return one_or_list(std::move(*values));
+  value = one_or_list(std::move(*values));
+  return std::nullopt;
 }
 
 /// A twin of an absent guard is refused, because taking the guard for absent would not protect what
 /// a case-blind server reads; an absent field is refused anyway, under its own name.
-SourceAnswer body_value(const RequestView& request, const ValueSource& source, SourceRole role) {
-  if (request.body.shape != BodyShape::Values) return AbsentValue{};
+Refused body_value(const RequestView& request, const ValueSource& source, SourceRole role,
+                   SourceValue& value) {
+  value = AbsentValue{};
+  if (request.body.shape != BodyShape::Values) return std::nullopt;
   const PointerAnswer answer = find(request.tape, source.text);
-  if (const Named* named = std::get_if<Named>(&answer)) return *named;
+  if (const Named* named = std::get_if<Named>(&answer)) {
+    value = *named;
+    return std::nullopt;
+  }
   const bool twin = std::holds_alternative<CaseTwin>(answer) ||
                     (std::holds_alternative<LoneTwin>(answer) && role == SourceRole::Guard);
-  if (!twin && !std::holds_alternative<NoObject>(answer)) return AbsentValue{};
+  if (!twin && !std::holds_alternative<NoObject>(answer)) return std::nullopt;
   return KeyRefusal{
       ProblemType::BodyAmbiguous,
       "The key names " + spoken_name(source) + ", and the body has " +
@@ -121,39 +127,50 @@ SourceValue non_empty(std::string_view value) {
   return value;
 }
 
-SourceAnswer authorization_digest(const KeyInputs& inputs) {
-  const SourceValue value = header_value(inputs, "Authorization");
+Refused authorization_digest(const KeyInputs& inputs, SourceValue& value) {
+  value = header_value(inputs, "Authorization");
   if (std::holds_alternative<std::vector<std::string>>(value)) {
     return KeyRefusal{ProblemType::BadRequest, "The Authorization header came more than once."};
   }
   const std::string_view* text = std::get_if<std::string_view>(&value);
-  if (text == nullptr || text->empty()) return AbsentValue{};
+  if (text == nullptr || text->empty()) {
+    value = AbsentValue{};
+    return std::nullopt;
+  }
   const Sha256Bytes digest = sha256(*text);
-  return std::string(reinterpret_cast<const char*>(digest.data()), digest.size());
+  value = std::string(reinterpret_cast<const char*>(digest.data()), digest.size());
+  return std::nullopt;
 }
 
-SourceAnswer found(const RequestView& request, const ValueSource& source, SourceRole role) {
+Refused find_value(const RequestView& request, const ValueSource& source, SourceRole role,
+                   SourceValue& value) {
   switch (source.from) {
     case From::Header:
-      return header_value(request.inputs, source.text);
+      value = header_value(request.inputs, source.text);
+      break;
     case From::PathParam:
-      return path_value(request.inputs, source.text);
+      value = path_value(request.inputs, source.text);
+      break;
     case From::Query:
-      return query_value(request.inputs, source.text);
+      return query_value(request.inputs, source.text, value);
     case From::Body:
-      return body_value(request, source, role);
+      return body_value(request, source, role, value);
     case From::Constant:
-      return std::string_view(source.text);
+      value = std::string_view(source.text);
+      break;
     case From::TlsSubject:
-      return non_empty(request.inputs.tls.subject);
+      value = non_empty(request.inputs.tls.subject);
+      break;
     case From::TlsUri:
-      return non_empty(request.inputs.tls.uri);
+      value = non_empty(request.inputs.tls.uri);
+      break;
     case From::TlsDns:
-      return non_empty(request.inputs.tls.dns);
+      value = non_empty(request.inputs.tls.dns);
+      break;
     case From::AuthorizationDigest:
-      return authorization_digest(request.inputs);
+      return authorization_digest(request.inputs, value);
   }
-  return AbsentValue{};
+  return std::nullopt;
 }
 
 /// True for a header, query or path value without a byte, or a list with such a one.
@@ -167,30 +184,36 @@ bool has_empty(const SourceValue& value) {
 
 }  // namespace
 
-SourceAnswer read_source(const RequestView& request, const ValueSource& source, SourceRole role) {
-  SourceAnswer answer = found(request, source, role);
-  const SourceValue* value = std::get_if<SourceValue>(&answer);
-  if (value == nullptr || role == SourceRole::Guard) return answer;
-  if (std::holds_alternative<AbsentValue>(*value)) return underivable(source, "is absent");
-  if (has_empty(*value)) return underivable(source, "is empty");
-  if (is_identity(role) && std::holds_alternative<std::vector<std::string>>(*value)) {
+Refused read_source(const RequestView& request, const ValueSource& source, SourceRole role,
+                    SourceValue& value) {
+  if (Refused refused = find_value(request, source, role, value)) return refused;
+  if (role == SourceRole::Guard) return std::nullopt;
+  if (std::holds_alternative<AbsentValue>(value)) return underivable(source, "is absent");
+  if (has_empty(value)) return underivable(source, "is empty");
+  if (is_identity(role) && std::holds_alternative<std::vector<std::string>>(value)) {
     return KeyRefusal{ProblemType::BadRequest,
                       "The " + spoken_name(source) + " came more than once."};
   }
-  return answer;
+  return std::nullopt;
 }
 
 std::string encoded_name(const ValueSource& source) {
-  std::string name(kind_word(source.from));
-  name.push_back(':');
-  if (source.from == From::Header) return name + lower_case(source.text);
-  const std::string_view text = subject(source);
-  if (is_utf8(text)) {
-    append_nfc(text, name);
-  } else {
-    name.append(text);
-  }
+  std::string name;
+  assign_encoded_name(source, name);
   return name;
+}
+
+void assign_encoded_name(const ValueSource& source, std::string& name) {
+  name.assign(kind_word(source.from));
+  name.push_back(':');
+  const std::string_view text = subject(source);
+  if (source.from == From::Header) {
+    name.append(lower_case(text));
+  } else if (is_ascii(text) || !is_utf8(text)) {
+    name.append(text);
+  } else {
+    append_nfc(text, name);
+  }
 }
 
 std::string spoken_name(const ValueSource& source) {

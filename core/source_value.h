@@ -37,15 +37,19 @@ enum class SourceRole : std::uint8_t {
 };
 
 /// Reads one source.
-/// @return The value; or KeyUnderivable where it is absent or empty and may not be, BodyAmbiguous
-///         where a case twin stands beside it, BadRequest where an identity comes more than once.
-[[nodiscard]] std::variant<SourceValue, KeyRefusal> read_source(const RequestView& request,
-                                                                const ValueSource& source,
-                                                                SourceRole role);
+/// @param value  Gets what was found.
+/// @return Nothing on success; KeyUnderivable where it is absent or empty and may not be,
+///         BodyAmbiguous where a case twin stands beside it, BadRequest where an identity comes
+///         more than once.
+[[nodiscard]] std::optional<KeyRefusal> read_source(const RequestView& request,
+                                                    const ValueSource& source, SourceRole role,
+                                                    SourceValue& value);
 
 /// The source's name in the encoding: `body:/flight`, `header:x-run-id`. Header names in lower
 /// case.
 [[nodiscard]] std::string encoded_name(const ValueSource& source);
+/// The same in place of what `name` held, in its memory.
+void assign_encoded_name(const ValueSource& source, std::string& name);
 /// The source's name for people: `body /flight`, `header X-Run-Id`.
 [[nodiscard]] std::string spoken_name(const ValueSource& source);
 
