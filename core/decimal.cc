@@ -89,6 +89,11 @@ std::size_t number_length(std::string_view text) {
 }
 
 bool is_keyable_number(std::string_view number) {
+  // Nearly every number is short and has no exponent, and needs no taking apart.
+  const auto is_mark = [](char c) { return c == 'e' || c == 'E'; };
+  if (number.size() <= kDecimalDigitsMax && std::none_of(number.begin(), number.end(), is_mark)) {
+    return true;
+  }
   const Pieces pieces = take_apart(number);
   if (is_zero(pieces)) return true;
   return pieces.whole.size() + pieces.fraction.size() <= kDecimalDigitsMax &&

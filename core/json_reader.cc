@@ -23,25 +23,35 @@ constexpr std::size_t kKeptNamesMax = 4096;
 /// A member name of an object that is still open, and where it was written.
 struct OpenName {
   NodeIndex node;
+  std::uint32_t mark;  ///< Of its characters: most pairs of names differ in it already.
   std::size_t offset;
 };
+
+std::uint32_t mark_of(std::string_view name) {
+  if (name.empty()) return 0;
+  const auto byte = [](char c) { return std::uint32_t{static_cast<std::uint8_t>(c)}; };
+  return static_cast<std::uint32_t>(name.size()) << 16 | byte(name.front()) << 8 |
+         byte(name.back());
+}
 
 bool is_plain(char c) {
   const auto byte = static_cast<std::uint8_t>(c);
   return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
 }
 
-/// How many of eight bytes, from the first in memory on, are plain: a zero-byte test per forbidden
-/// value, eight at once. The lowest bit that such a test sets is exact; higher ones may not be.
+/// How many of eight bytes, from the first in memory on, are plain: a test per forbidden value,
+/// eight at once. Each test also hits bytes beyond ASCII, which are not plain either, and may hit
+/// what lies behind the first byte that it is for: the lowest bit of all is exact.
 std::size_t plain_prefix(std::uint64_t eight) {
   constexpr std::uint64_t kOnes = 0x0101010101010101ull;
   constexpr std::uint64_t kHighs = 0x8080808080808080ull;
-  const auto has_zero = [](std::uint64_t x) { return (x - kOnes) & ~x & kHighs; };
-  const std::uint64_t control = (eight - kOnes * 0x20) & ~eight & kHighs;
-  const std::uint64_t special = (eight & kHighs) | control | has_zero(eight ^ (kOnes * '"')) |
-                                has_zero(eight ^ (kOnes * '\\'));
+  const std::uint64_t control = eight - kOnes * 0x20;
+  const std::uint64_t quote = (eight ^ (kOnes * '"')) - kOnes;
+  const std::uint64_t backslash = (eight ^ (kOnes * '\\')) - kOnes;
   static_assert(std::endian::native == std::endian::little);
-  return static_cast<std::size_t>(std::countr_zero(special)) / 8;
+  return static_cast<std::size_t>(
+             std::countr_zero((eight | control | quote | backslash) & kHighs)) /
+         8;
 }
 
 bool is_hex(char c) {
@@ -73,8 +83,10 @@ class JsonReader {
   [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   void skip_space() {
-    while (at_ < text_.size() &&
-           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) {
+    // Whatever may stand between values lies behind the space, and mostly there is none.
+    while (at_ < text_.size() && static_cast<std::uint8_t>(text_[at_]) <= ' ') {
+      const char c = text_[at_];
+      if (c != ' ' && c != '\n' && c != '\r' && c != '\t') return;
       ++at_;
     }
   }
@@ -163,9 +175,10 @@ class JsonReader {
     skip_space();
     if (peek() != '"') return fail("no member name", at_);
     const NodeIndex name = tape_.end();
-    names_.push_back({name, at_});
+    const std::size_t offset = at_;
     if (!read_text()) return false;
-    tape_.normalise(name);
+    if (tape_.node(name).form == TextForm::Raw) tape_.normalise(name);
+    names_.push_back({name, mark_of(tape_.stored_text(tape_.node(name))), offset});
     skip_space();
     if (!take(':')) return fail("a member without a colon", at_);
     skip_space();
@@ -177,13 +190,19 @@ class JsonReader {
   /// Reads a string; the tape gets what lies between its quotes.
   bool read_text() {
     const std::size_t begin = ++at_;
-    TextForm form = TextForm::Plain;
+    skip_plain();
+    if (peek() != '"') return read_raw_text(begin);
+    tape_.add(ValueKind::Text, TextForm::Plain, begin, at_ - begin);
+    ++at_;
+    return true;
+  }
+
+  /// The same from the first byte on that is not plain.
+  bool read_raw_text(std::size_t begin) {
     while (true) {
-      skip_plain();
       if (at_ >= text_.size()) return fail("a string that is not closed", begin - 1);
       const char c = text_[at_];
       if (c == '"') break;
-      form = TextForm::Raw;
       if (c == '\\') {
         if (!skip_escape()) return false;
       } else if (static_cast<std::uint8_t>(c) < 0x20) {
@@ -193,8 +212,9 @@ class JsonReader {
         if (length == 0) return fail("invalid UTF-8", at_);
         at_ += length;
       }
+      skip_plain();
     }
-    tape_.add(ValueKind::Text, form, begin, at_ - begin);
+    tape_.add(ValueKind::Text, TextForm::Raw, begin, at_ - begin);
     ++at_;
     return true;
   }
@@ -249,7 +269,7 @@ class JsonReader {
     if (names_.size() - first_name <= kPairwiseNamesMax) {
       for (auto later = begin; later != names_.end(); ++later) {
         for (auto earlier = begin; earlier != later; ++earlier) {
-          if (characters(*earlier) == characters(*later)) {
+          if (earlier->mark == later->mark && characters(*earlier) == characters(*later)) {
             return fail("a duplicate member name", later->offset);
           }
         }

@@ -141,6 +141,19 @@ TEST(JsonReader, SaysWhatStandsWhere) {
   }
 }
 
+TEST(JsonReader, EveryByteIsJudgedTheSameAtEveryPlaceOfAString) {
+  for (const char around : {' ', '~'}) {
+    for (std::size_t place = 0; place < 20; ++place) {
+      for (int byte = 0; byte < 256; ++byte) {
+        std::string text(20, around);
+        text[place] = static_cast<char>(byte);
+        const bool is_plain = byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+        ASSERT_EQ(!fault_of("[\"" + text + "\"]"), is_plain) << place << " " << byte;
+      }
+    }
+  }
+}
+
 TEST(JsonReader, SixtyFourLevelsAreReadAndNoMore) {
   EXPECT_FALSE(fault_of(nested(64)));
   const std::optional<TextFault> fault = fault_of(nested(65));
