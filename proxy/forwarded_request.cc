@@ -76,7 +76,7 @@ void write_key(HeadWriter& writer, const ForwardedRequest& request, std::string&
       quoted.assign("\"").append(value).append("\"");
       value = quoted;
     }
-    writer.field(rules.header, value);
+    writer.foreign_field(rules.header, value);
   }
   if (rules.fence) writer.field("Semel-Fence", request.fence.value);
 }

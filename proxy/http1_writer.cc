@@ -3,7 +3,6 @@
 #include <ctime>
 
 #include "core/check.h"
-#include "core/header_rules.h"
 
 namespace semel::proxy {
 namespace {
@@ -30,25 +29,34 @@ void HeadWriter::status_line(std::uint16_t status, std::string_view reason) {
   out_.append(reason.empty() ? reason_phrase(status) : reason).append("\r\n");
 }
 
-void HeadWriter::field(std::string_view name, std::string_view value) {
+void HeadWriter::field(OwnName name, std::string_view value) {
+  SEMEL_CHECK(is_field_value(value));
+  line(name.text(), value);
+}
+
+void HeadWriter::foreign_field(std::string_view name, std::string_view value) {
   SEMEL_CHECK(is_token(name) && is_field_value(value));
-  out_.append(name).append(": ").append(value).append("\r\n");
+  line(name, value);
 }
 
 void HeadWriter::received(const HeaderField& line) {
   const char* const behind_name = line.name.data() + line.name.size();
   if (line.value.data() != behind_name + 2 || behind_name[0] != ':' || behind_name[1] != ' ') {
-    field(line.name, line.value);
+    foreign_field(line.name, line.value);
     return;
   }
   SEMEL_CHECK(is_field_value(line.value));
   out_.append(line.name.data(), line.name.size() + 2 + line.value.size()).append("\r\n");
 }
 
-void HeadWriter::field(std::string_view name, std::uint64_t number) {
+void HeadWriter::field(OwnName name, std::uint64_t number) {
   char digits[24];
   const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-  out_.append(name).append(": ").append(digits, end).append("\r\n");
+  line(name.text(), {digits, end});
+}
+
+void HeadWriter::line(std::string_view name, std::string_view value) {
+  out_.append(name).append(": ").append(value).append("\r\n");
 }
 
 std::string_view reason_phrase(std::uint16_t status) {

@@ -7,8 +7,26 @@
 #include <string_view>
 
 #include "core/header_field.h"
+#include "core/header_rules.h"
 
 namespace semel::proxy {
+
+/// The name of a field that Semel sets itself: a token, or it does not compile.
+class OwnName {
+ public:
+  template <std::size_t kSize>
+  consteval OwnName(const char (&name)[kSize])
+      : text_(name, kSize - 1) {  // NOLINT: spelled as text.
+    static_assert(kSize > 1);
+    for (const char c : text_) {
+      if (!is_token_byte(c)) throw "a field name is a token";
+    }
+  }
+  [[nodiscard]] std::string_view text() const { return text_; }
+
+ private:
+  std::string_view text_;
+};
 
 /// The one place where a header line is written. A value with CR, LF, NUL or another control, or a
 /// name that is no token, is a broken program: everything that arrives was checked by the readers,
@@ -23,8 +41,10 @@ class HeadWriter {
                     std::optional<std::string_view> query);
   /// `HTTP/1.1 201 Created`; the standard reason where `reason` is empty.
   void status_line(std::uint16_t status, std::string_view reason = {});
-  void field(std::string_view name, std::string_view value);
-  void field(std::string_view name, std::uint64_t number);
+  void field(OwnName name, std::string_view value);
+  void field(OwnName name, std::uint64_t number);
+  /// A line whose name is the operator's or the upstream's.
+  void foreign_field(std::string_view name, std::string_view value);
   /// A line that one of the readers let through. Its name was a token there; its value is checked
   /// once more, because this is the place that answers for it.
   /// @param line  Where it stands as `Name: value`, in one piece, it is copied in one piece.
@@ -33,6 +53,8 @@ class HeadWriter {
   void end() { out_.append("\r\n"); }
 
  private:
+  void line(std::string_view name, std::string_view value);
+
   std::string& out_;
 };
 

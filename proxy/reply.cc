@@ -128,7 +128,7 @@ void Reply::begin(const ResponseHead& head, const GuardWords& words) {
     if (ends_at_this_hop(head, field.name)) continue;
     if (same_name(field.name, "content-length")) {
       // Of an answer without a body it is a statement of the upstream's, not framing.
-      if (bodiless && status_ != 204) writer.field(field.name, field.value);
+      if (bodiless && status_ != 204) writer.foreign_field(field.name, field.value);
       continue;
     }
     if (words.guarded && is_our_answer_field(field.name)) continue;

@@ -56,7 +56,7 @@ TEST(HeadWriterDeathTest, NoLineBreaksOutOfAValueANameAReasonOrATarget) {
     std::string out;
     HeadWriter writer(out);
     EXPECT_DEATH(writer.field("Name", bad), "");
-    EXPECT_DEATH(writer.field(bad, "value"), "");
+    EXPECT_DEATH(writer.foreign_field(bad, "value"), "");
     EXPECT_DEATH(writer.status_line(200, bad), "");
     EXPECT_DEATH(writer.request_line("GET", bad, std::nullopt), "");
     EXPECT_DEATH(writer.request_line("GET", "/", bad), "");
@@ -69,9 +69,9 @@ TEST(HeadWriterDeathTest, ATargetHasNoSpaceAndANameIsAToken) {
   HeadWriter writer(out);
   EXPECT_DEATH(writer.request_line("GET", "/a b", std::nullopt), "");
   EXPECT_DEATH(writer.request_line("GET", "/", "a b"), "");
-  EXPECT_DEATH(writer.field("X Y", "value"), "");
-  EXPECT_DEATH(writer.field("X:", "value"), "");
-  EXPECT_DEATH(writer.field("", "value"), "");
+  EXPECT_DEATH(writer.foreign_field("X Y", "value"), "");
+  EXPECT_DEATH(writer.foreign_field("X:", "value"), "");
+  EXPECT_DEATH(writer.foreign_field("", "value"), "");
 }
 
 TEST(ChunkSize, IsHexadecimalWithoutLeadingZeros) {
