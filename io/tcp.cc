@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <vector>
 
@@ -36,9 +37,25 @@ IoEnd Connection::classify(const boost::system::error_code& error) const {
 
 Task<ReadReply> Connection::read_some(std::span<char> room) {
   if (expired_) co_return ReadReply{IoEnd::Expired, 0};
+  // Whoever reads has just written, and the peer has not answered yet: a read at once would mostly
+  // be a call in vain. A busy worker has others to serve first, and then finds the bytes here.
+  cancelled_ = false;
+  co_await asio::post(socket_.get_executor(), kAwait);
+  // What has arrived counts, whatever happened to the wait for it.
+  if (const std::optional<ReadReply> now = read_now(room)) co_return *now;
+  if (expired_) co_return ReadReply{IoEnd::Expired, 0};
+  if (cancelled_) co_return ReadReply{IoEnd::Broken, 0};
   const asio::mutable_buffer buffer(room.data(), room.size());
   auto [error, bytes] = co_await socket_.async_read_some(buffer, kNoThrow);
   co_return ReadReply{classify(error), bytes};
+}
+
+std::optional<ReadReply> Connection::read_now(std::span<char> room) {
+  const auto got = ::recv(socket_.native_handle(), room.data(), room.size(), MSG_DONTWAIT);
+  if (got > 0) return ReadReply{IoEnd::Done, static_cast<std::size_t>(got)};
+  if (got == 0) return ReadReply{IoEnd::Closed, 0};
+  if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return std::nullopt;
+  return ReadReply{IoEnd::Broken, 0};
 }
 
 Task<IoEnd> Connection::wait_readable() {
@@ -106,6 +123,7 @@ bool Connection::peer_is_gone() {
 }
 
 void Connection::cancel() {
+  cancelled_ = true;
   boost::system::error_code ignored;
   socket_.cancel(ignored);
 }

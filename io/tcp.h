@@ -3,6 +3,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -55,7 +56,8 @@ class Connection {
   void expires_never() { deadline_.disarm(); }
   [[nodiscard]] bool expired() const { return expired_; }
 
-  /// Waits for at least one byte.
+  /// Waits for at least one byte, after everything else that is ready on this worker.
+  /// @param room  Not empty.
   [[nodiscard]] Task<ReadReply> read_some(std::span<char> room);
   /// Waits until a read would not block, holding no buffer.
   [[nodiscard]] Task<IoEnd> wait_readable();
@@ -81,12 +83,15 @@ class Connection {
 
  private:
   static void on_deadline(void* self);
+  /// @return Absent: nothing is here yet.
+  [[nodiscard]] std::optional<ReadReply> read_now(std::span<char> room);
   [[nodiscard]] IoEnd classify(const boost::system::error_code& error) const;
 
   Socket socket_;
   Deadlines& deadlines_;
   Deadlines::Entry deadline_;
   bool expired_ = false;
+  bool cancelled_ = false;  ///< Since the last read began: it may not be waiting yet.
 };
 
 }  // namespace semel

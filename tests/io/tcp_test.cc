@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <boost/asio/post.hpp>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,10 @@ class ConnectionTest : public ::testing::Test {
     room.resize(read.bytes);
     co_return room;
   }
+  Task<std::string> read_with_a_cancel_behind_it() {
+    asio::post(loop.io, [this] { stream.ours->cancel(); });
+    co_return co_await read_once();
+  }
   Loop loop;
   Stream stream = tcp_stream(loop);
   IoEnd last = IoEnd::Done;
@@ -63,6 +68,12 @@ TEST_F(ConnectionTest, ACleanEndIsClosedAndNotBroken) {
 TEST_F(ConnectionTest, AResetIsBrokenAndNotClosed) {
   const auto reading = loop.start(read_once());
   stream.theirs.reset();
+  EXPECT_EQ(loop.wait_for(reading), "");
+  EXPECT_EQ(last, IoEnd::Broken);
+}
+
+TEST_F(ConnectionTest, AReadThatHasOnlyJustBegunIsCancelledToo) {
+  const auto reading = loop.start(read_with_a_cancel_behind_it());
   EXPECT_EQ(loop.wait_for(reading), "");
   EXPECT_EQ(last, IoEnd::Broken);
 }
