@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "stores/piece_pool.h"
+
 namespace semel {
 namespace {
 
@@ -16,7 +18,12 @@ struct Head {
   std::uint16_t lines_bytes;
   std::uint16_t body_bytes;
 };
-static_assert(kPackedMax <= 0xFFFF);
+static_assert(kPackedMax <= 0xFFFF && sizeof(Head) + kPackedMax <= PiecePool::kPieceMax);
+
+PiecePool& packed_answers() {
+  static PiecePool pool;
+  return pool;
+}
 
 }  // namespace
 
@@ -35,11 +42,17 @@ KeptAnswer::KeptAnswer(const StoredResponsePtr& response) {
   const Head head{from.status, from.kept, from.unframed,
                   static_cast<std::uint16_t>(from.lines.size()),
                   static_cast<std::uint16_t>(from.body.size())};
-  auto packed = std::make_unique_for_overwrite<char[]>(sizeof head + bytes);
+  Packed packed(static_cast<char*>(packed_answers().take(sizeof head + bytes)));
   std::memcpy(packed.get(), &head, sizeof head);
   from.lines.copy(packed.get() + sizeof head, from.lines.size());
   from.body.copy(packed.get() + sizeof head + from.lines.size(), from.body.size());
   form_ = std::move(packed);
+}
+
+void KeptAnswer::GivingBack::operator()(char* packed) const {
+  Head head;
+  std::memcpy(&head, packed, sizeof head);
+  packed_answers().give_back(packed, sizeof head + head.lines_bytes + head.body_bytes);
 }
 
 AnswerView KeptAnswer::view() const {

@@ -36,7 +36,10 @@ class KeptAnswer {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  using Packed = std::unique_ptr<char[]>;  ///< A `Head`, the header lines, the body.
+  struct GivingBack {
+    void operator()(char* packed) const;
+  };
+  using Packed = std::unique_ptr<char[], GivingBack>;  ///< A `Head`, the header lines, the body.
   using Shared = std::unique_ptr<StoredResponsePtr>;
 
   std::variant<std::monostate, Packed, Shared> form_;
