@@ -12,6 +12,7 @@ enum class FailPoint : std::uint8_t {
   BeforeDispatch,  ///< A connection is there; the last look at the clock comes next.
   AfterDispatch,   ///< The kernel has taken a byte of the request.
   AfterAnswer,     ///< The tool's answer is whole.
+  LateAnswer,      ///< The same after its time was over.
   BeforeRecord,    ///< The store was not told.
   AfterRecord,     ///< The store has answered.
   BeforeReply,     ///< No byte of the answer has left.

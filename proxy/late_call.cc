@@ -2,6 +2,8 @@
 // proxy/exchange.
 #include "proxy/late_call.h"
 
+#include "proxy/fail_point.h"
+
 namespace semel::proxy {
 
 Task<> LateCall::run(std::unique_ptr<LateCall> late, Deadlines::Clock::time_point until) {
@@ -28,6 +30,7 @@ Task<Event> LateCall::hear(Deadlines::Clock::time_point until) {
     draft_.keep(piece.data, route_.record, worker_.site.buffered);
     if (piece.end == UpstreamCall::Piece::End::Last) break;
   }
+  fail_point(FailPoint::LateAnswer);
   worker_.metrics.late_answers.add();
   co_return verdict(call_->head().status, route_);
 }

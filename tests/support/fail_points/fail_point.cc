@@ -1,15 +1,18 @@
 // What happens at the fail points of `semel_failpoints`. The file named by SEMEL_FAIL_POINTS holds
 // `point action`: `after_claim kill` (SIGKILL), `after_claim stop` (SIGSTOP, of the whole process)
-// or `after_claim throw` (as where there is no memory). Absent or empty: nothing happens. It is
-// read at every point, so a test may change its mind while the program runs.
+// `after_claim throw` (as where there is no memory) or `after_claim hold` (this thread stands still
+// until the file says otherwise). Absent or empty: nothing happens. It is read at every point, so a
+// test may change its mind while the program runs.
 #include "proxy/fail_point.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <new>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace semel::proxy {
 namespace {
@@ -26,6 +29,8 @@ std::string_view name_of(FailPoint point) {
       return "after_dispatch";
     case FailPoint::AfterAnswer:
       return "after_answer";
+    case FailPoint::LateAnswer:
+      return "late_answer";
     case FailPoint::BeforeRecord:
       return "before_record";
     case FailPoint::AfterRecord:
@@ -43,13 +48,17 @@ std::string_view name_of(FailPoint point) {
 void fail_point(FailPoint point) {
   const char* file = std::getenv("SEMEL_FAIL_POINTS");
   if (file == nullptr) return;
-  std::string planned;
-  std::string action;
-  std::ifstream(file) >> planned >> action;
-  if (planned != name_of(point)) return;
-  if (action == "kill") std::raise(SIGKILL);
-  if (action == "stop") std::raise(SIGSTOP);
-  if (action == "throw") throw std::bad_alloc();
+  for (;;) {
+    std::string planned;
+    std::string action;
+    std::ifstream(file) >> planned >> action;
+    if (planned != name_of(point)) return;
+    if (action == "kill") std::raise(SIGKILL);
+    if (action == "stop") std::raise(SIGSTOP);
+    if (action == "throw") throw std::bad_alloc();
+    if (action != "hold") return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 }  // namespace semel::proxy
