@@ -50,4 +50,57 @@ TEST_P(StoreConformance, AnotherOutcomeOfADisownedTokenStands) {
   told<Completed>(again);
 }
 
+TEST_P(StoreConformance, AReleaseUndoesAClaimThatWasAskedForJustBefore) {
+  for (std::uint64_t n = 0; n < 50; ++n) {
+    const auto request = request_of(n, n);
+    const Attempt unanswered{request.key, request.token, Fence{}};
+    const LentContext worker;
+    std::optional<Result<ClaimReply>> claimed;
+    std::optional<Result<WriteReply>> released;
+    asio::co_spawn(*worker, keep(store_->claim(request), claimed), asio::detached);
+    asio::co_spawn(*worker, keep(store_->release(unanswered), released), asio::detached);
+    worker->run();
+    ASSERT_TRUE(std::holds_alternative<Granted>(claimed->value()));
+    ASSERT_EQ(released->value(), WriteReply::Done);
+    ASSERT_FALSE(find(request.key)) << "a claim that nobody waits for stands";
+  }
+}
+
+TEST_P(StoreConformance, TheSameTokenAskedAgainIsToldHowItsAttemptEnded) {
+  const auto marked = request_of(1, 1);
+  mark(granted(marked), IndeterminateReason::Timeout).value();
+  told<Indeterminate>(marked);
+
+  const auto recorded = request_of(2, 2);
+  record(granted(recorded), response_of(200, "done")).value();
+  told<Completed>(recorded);
+
+  const auto silent = request_of(3, 3);
+  granted(silent);
+  clock_.advance(31s);
+  told<Abandoned>(silent);
+
+  const auto released = request_of(4, 4);
+  const auto first = granted(released);
+  release(first).value();
+  const auto again = granted(released);
+  EXPECT_GT(again.fence, first.fence) << "a released key is free, for its own token too";
+  EXPECT_EQ(release(first).value(), WriteReply::Stale);
+}
+
+TEST_P(StoreConformance, ATakeOverThatComesTooLateIsRefusedAndTakesNothing) {
+  auto first = request_of(1, 1);
+  first.policy = Policy::Idempotent;
+  const auto holder = granted(first);
+  clock_.advance(31s);
+  auto late = request_of(1, 2);
+  late.policy = Policy::Idempotent;
+  late.not_after = 5ms;
+  clock_.pass_at_each_reading(10ms);
+  const auto reply = run(store_->supersede(late, holder));
+  clock_.pass_at_each_reading(0ns);
+  EXPECT_EQ(reply.error(), Fault::StoreUnreachable);
+  EXPECT_EQ(find(first.key)->fence, holder.fence);
+}
+
 }  // namespace semel::testing

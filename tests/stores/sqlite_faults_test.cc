@@ -123,6 +123,27 @@ TEST_F(SqliteFaults, AClaimThatWaitedTooLongLeavesNoGhost) {
   EXPECT_FALSE(find(request_of(2, 2).key));
 }
 
+TEST_F(SqliteFaults, AReleaseOvertakesNoClaimThatStillWaits) {
+  close();
+  options_.deadline = 40ms;
+  open();
+  disk_.set(Mood::SyncStalls);
+  Claims claims;
+  claims.start(*store_, request_of(1, 1));
+  disk_.await_stall();
+  const auto request = request_of(2, 2);
+  EXPECT_EQ(claim(request).error(), Fault::StoreTimeout);
+  const Attempt unanswered{request.key, request.token, Fence{}};
+  EXPECT_EQ(run(store_->release(unanswered)).error(), Fault::StoreTimeout);
+  disk_.set(Mood::Well);
+  claims.finish();
+  options_.deadline = 30s;
+  reopen();
+  // Taken and never given back, it would be an unknown outcome now.
+  EXPECT_FALSE(find(request.key));
+  EXPECT_TRUE(find(request_of(1, 1).key));
+}
+
 TEST_F(SqliteFaults, WhatArrivesDuringAnFsyncSharesTheNextOne) {
   const auto commits_before = run(store_->health()).commits;
   disk_.set(Mood::SyncStalls);
