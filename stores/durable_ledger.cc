@@ -17,8 +17,17 @@ namespace {
 
 constexpr std::size_t kWarmBytesMax = 64ull * 1024 * 1024;
 constexpr std::size_t kWarmOverhead = 256;  ///< So that many small bodies are bounded too.
+/// Of the reserve: what a commit may cost beside the claims that it ends.
+constexpr std::size_t kReserveBase = 64ull * 1024;
+/// The reserve grows in such steps: a system call for each, not for each claim.
+constexpr std::size_t kReserveStep = 512ull * 1024;
 /// More fences than a store gives between two notes of its witness, or while none can be written.
 constexpr std::uint64_t kFenceLeap = 1'000'000'000;
+
+/// Where SQLite's own companions of the file lie too.
+std::string reserve_path(const std::string& path) {
+  return std::filesystem::canonical(path).string() + ".reserve";
+}
 
 const std::string& existing(const std::string& path) {
   if (!std::filesystem::exists(path)) {
@@ -33,7 +42,8 @@ DurableLedger::DurableLedger(const SqliteOptions& options, const StoreClock& clo
     : lock_(existing(options.path)),
       log_(options.path),
       timeline_(log_.meta_at_open().anchor, clock, current_boot_id()),
-      records_({}, Ledger::Journal::On) {
+      records_({}, Ledger::Journal::On),
+      reserve_(reserve_path(options.path)) {
   const std::string& path = options.path;
   read_rows(path);
   records_.raise_fence(log_.meta_at_open().fence);
@@ -48,6 +58,27 @@ DurableLedger::DurableLedger(const SqliteOptions& options, const StoreClock& clo
   }
   records_.commit();
   watch_->note(durable_fence_);
+}
+
+void DurableLedger::keep_reserve(std::size_t cost) {
+  if (!reserve_.is_possible()) return;
+  const std::size_t least = kReserveBase + records_.open_cost() + cost;
+  if (reserve_.bytes() < least) {
+    if (asked_for_space_) return;
+    if (!reserve_.grow_to(least + kReserveStep) && !reserve_.grow_to(least)) {
+      asked_for_space_ = true;
+      if (!reserve_.is_possible()) {
+        records_.limit_open_cost(std::numeric_limits<std::size_t>::max());
+        return;
+      }
+    }
+  }
+  const std::size_t bytes = reserve_.bytes();
+  records_.limit_open_cost(bytes > kReserveBase ? bytes - kReserveBase : 0);
+}
+
+bool DurableLedger::is_reserve_spent() const {
+  return reserve_.is_possible() && reserve_.bytes() == 0;
 }
 
 void DurableLedger::compare_with_witness(const SqliteOptions& options) {
@@ -95,17 +126,16 @@ void DurableLedger::read_rows(const std::string& path) {
 }
 
 Result<void> DurableLedger::commit(const Now& now) {
+  asked_for_space_ = false;
   if (broken_) {
     undo();
     return Fault::StoreBroken;
   }
   if (records_.changes().empty() && reclaim_ == 0 && !adopting_) return {};
-  const std::size_t dead_before = dead_rows_.size();
-  const auto done = write_transaction(now);
+  const auto done = write_with_reserve(now);
+  is_disk_full_ = !done && done.error() == Fault::StoreFull;
   if (!done) {
-    log_.rollback();
     undo();
-    dead_rows_.resize(dead_before);
     return note_fault(done.error());
   }
   if (adopting_) {
@@ -119,6 +149,26 @@ Result<void> DurableLedger::commit(const Now& now) {
   records_.commit();
   watch_->note(durable_fence_);
   return {};
+}
+
+Result<void> DurableLedger::write_with_reserve(const Now& now) {
+  const bool completes = reclaim_ == 0 && !adopting_ && records_.only_completes();
+  // What is free now belongs to the claims that are open.
+  if (is_reserve_spent() && records_.open_cost() > 0 && !completes) return Fault::StoreFull;
+  const std::size_t dead_before = dead_rows_.size();
+  auto done = write_transaction(now);
+  if (!done) {
+    log_.rollback();
+    dead_rows_.resize(dead_before);
+  }
+  if (done || done.error() != Fault::StoreFull || !completes || reserve_.bytes() == 0) return done;
+  log_.allocate_ahead(reserve_.give_up());
+  done = write_transaction(now);
+  if (!done) {
+    log_.rollback();
+    dead_rows_.resize(dead_before);
+  }
+  return done;
 }
 
 void DurableLedger::undo() {
@@ -169,7 +219,9 @@ Result<void> DurableLedger::write_change(const Ledger::Change& change,
   if (record->state == Record::State::Completed) {
     // A completed record is written once, by the step that completed it, while its answer is here.
     SEMEL_CHECK(!record->answer.empty());
-    response = encode_response(record->answer.view());
+    AnswerView answer = record->answer.view();
+    if (is_reserve_spent()) answer.lines = {};  // Nobody is told them without the body.
+    response = encode_response(answer);
   }
   const auto row = log_.append(change.key, encode_record(change.key, *record), response);
   if (!row) return row.error();
@@ -228,6 +280,7 @@ void DurableLedger::remember_body(const IdempotencyKey& key, const Record& recor
 }
 
 bool DurableLedger::reclaim(std::size_t rows) {
+  makes_room_ = true;
   reclaim_ = std::max(reclaim_, std::min(rows, dead_rows_.size()));
   return reclaim_ < dead_rows_.size();
 }
@@ -239,8 +292,13 @@ void DurableLedger::reclaim_all() {
 
 Result<void> DurableLedger::tidy() {
   if (broken_) return Fault::StoreBroken;
-  const auto done = purge_ ? log_.checkpoint_all() : log_.checkpoint_if_due();
-  purge_ = false;
+  const bool full = is_disk_full_ || is_reserve_spent();
+  const bool all = purge_ || (full && makes_room_);
+  // The file may have to grow before the log can be cut; nothing is at stake while no claim is
+  // open.
+  if (full && makes_room_ && records_.open_cost() == 0) reserve_.give_up();
+  const auto done = all ? log_.checkpoint_all() : log_.checkpoint_if_due();
+  purge_ = makes_room_ = false;
   if (!done && done.error() != Fault::StoreFull) return note_fault(done.error());
   return {};
 }

@@ -7,6 +7,7 @@
 #include "stores/file_lock.h"
 #include "stores/ledger.h"
 #include "stores/loss_watch.h"
+#include "stores/space_reserve.h"
 #include "stores/sqlite_log.h"
 #include "stores/store_timeline.h"
 
@@ -28,8 +29,13 @@ class DurableLedger {
   [[nodiscard]] Now now() const { return timeline_.now(); }
   [[nodiscard]] Ledger& records() { return records_; }
 
+  /// Before a claim of that completion_cost(): none is granted that could not be completed on a
+  /// full disk. 0: only what is open already.
+  void keep_reserve(std::size_t cost);
+
   /// Makes all changes since the last commit durable in one transaction. Without any it does
-  /// nothing.
+  /// nothing. On a full disk the ends of open claims draw on the reserve; until that is whole again
+  /// nothing else is written.
   /// @faults  Everything is as at the last commit. StoreFull: the next may succeed. StoreBroken:
   /// none
   ///          ever will; a re-open tells whether this one reached the disk.
@@ -74,6 +80,8 @@ class DurableLedger {
   /// Everything but the file is as at the last commit().
   void undo();
   [[nodiscard]] Result<void> write_transaction(const Now& now);
+  [[nodiscard]] Result<void> write_with_reserve(const Now& now);
+  [[nodiscard]] bool is_reserve_spent() const;
   [[nodiscard]] Result<void> write_change(const Ledger::Change& change,
                                           std::uint64_t last_row_before);
   [[nodiscard]] Result<StoredResponsePtr> read_body(const IdempotencyKey& key);
@@ -84,6 +92,10 @@ class DurableLedger {
   SqliteLog log_;
   StoreTimeline timeline_;
   Ledger records_;
+  SpaceReserve reserve_;
+  bool asked_for_space_ = false;  ///< In vain, by a claim of this group.
+  bool is_disk_full_ = false;     ///< As the last transaction found it.
+  bool makes_room_ = false;       ///< The next tidy() does, if the disk is full.
   std::unique_ptr<LossWatch> watch_;
   Fence durable_fence_;  ///< What the witness may know.
   /// Rows that nothing refers to. Deleted from the front only: of one key, an older row never

@@ -88,6 +88,9 @@ Result<ClaimReply> Ledger::supersede(const ClaimRequest& request, const Attempt&
 Result<ClaimReply> Ledger::grant(const ClaimRequest& request, Slot before, const Now& now) {
   if (trust_ == Trust::Suspect && request.policy == Policy::Effectful) return Fault::StoreSuspect;
   if (before == kNoSlot && !make_room(now)) return Fault::StoreFull;
+  const std::size_t cost = completion_cost(request);
+  const std::size_t ends = before == kNoSlot ? 0 : entries_[before].record.open_cost();
+  if (open_cost_ - ends + cost > limits_.open_cost_max) return Fault::StoreFull;
   const Slot slot = before == kNoSlot ? add(request.key) : before;
   if (before != kNoSlot) {
     note(slot);

@@ -28,7 +28,8 @@ class Ledger {
  public:
   struct Limits {
     std::size_t records_max = std::numeric_limits<std::size_t>::max();
-    std::size_t bytes_max = std::numeric_limits<std::size_t>::max();  ///< See stored_bytes().
+    std::size_t bytes_max = std::numeric_limits<std::size_t>::max();      ///< See stored_bytes().
+    std::size_t open_cost_max = std::numeric_limits<std::size_t>::max();  ///< See open_cost().
   };
   /// Whether an absent key was never claimed, or may be one that was lost.
   enum class Trust : std::uint8_t { Whole, Suspect };
@@ -45,7 +46,8 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  /// @faults StoreFull: no room for another record. RecordCorrupt. StoreSuspect: an EFFECTFUL key
+  /// @faults StoreFull: no room for another record, or for completing it. RecordCorrupt.
+  ///         StoreSuspect: an EFFECTFUL key
   ///         that nobody holds, and whose record may have been lost.
   [[nodiscard]] Result<ClaimReply> claim(const ClaimRequest& request, const Now& now);
   [[nodiscard]] Result<ClaimReply> supersede(const ClaimRequest& request, const Attempt& abandoned,
@@ -89,6 +91,12 @@ class Ledger {
 
   [[nodiscard]] Fence last_fence() const { return fence_; }
   void raise_fence(Fence fence) { fence_ = std::max(fence_, fence); }
+  /// What completing all claims that are open may cost: see completion_cost().
+  [[nodiscard]] std::size_t open_cost() const { return open_cost_; }
+  /// Claims that would cost more than this are refused.
+  void limit_open_cost(std::size_t bytes) { limits_.open_cost_max = bytes; }
+  /// True if the changes are what the owners of open claims write at their end, without payload.
+  [[nodiscard]] bool only_completes() const;
   /// Not journalled.
   void trust(Trust trust) { trust_ = trust; }
 
@@ -133,6 +141,7 @@ class Ledger {
   Trust trust_ = Trust::Whole;
   Fence fence_;
   std::size_t bytes_ = 0;
+  std::size_t open_cost_ = 0;
   std::uint64_t contradicted_ = 0;
   TermsPool terms_;
   RouteWindows windows_;

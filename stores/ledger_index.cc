@@ -188,6 +188,19 @@ void Ledger::mark_corrupt(const IdempotencyKey& key) {
   load(key, std::move(record));
 }
 
+bool Ledger::only_completes() const {
+  return std::all_of(changes_.begin(), changes_.end(), [this](const Change& change) {
+    const Slot slot = lookup(change.key);
+    if (!change.before) return slot == kNoSlot;  // Came and went: nothing is written.
+    if (change.before->state != Record::State::InFlight) return false;
+    if (slot == kNoSlot) return true;
+    const Record& record = entries_[slot].record;
+    if (record.state == Record::State::Indeterminate) return true;
+    return record.state == Record::State::Completed &&
+           record.answer.view().kept == BodyKept::NotKept;
+  });
+}
+
 void Ledger::commit() {
   for (const Change& change : changes_) {
     const Slot slot = lookup(change.key);
@@ -298,6 +311,7 @@ void Ledger::unindex(Slot slot) {
 void Ledger::index_state(Slot slot) {
   const Record& record = entries_[slot].record;
   bytes_ += record.answer.bytes();
+  open_cost_ += record.open_cost();
   if (record.state == Record::State::Indeterminate) {
     indeterminate_.emplace(record.fence.value, slot);
   }
@@ -307,6 +321,7 @@ void Ledger::index_state(Slot slot) {
 void Ledger::unindex_state(Slot slot) {
   const Record& record = entries_[slot].record;
   bytes_ -= record.answer.bytes();
+  open_cost_ -= record.open_cost();
   if (record.state == Record::State::Indeterminate) indeterminate_.erase(record.fence.value);
   due_.remove(slot);
 }

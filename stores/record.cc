@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace semel {
+namespace {
+
+/// Two pages for each claim, and for every tenth a new one, its parent and the file's first. Long
+/// names leave room for fewer rows in a page, and may need pages of their own.
+std::size_t cost_with_names(std::size_t name_bytes) {
+  constexpr std::size_t kPages = 3 * 4'096;
+  return kPages + 8 * std::min<std::size_t>(name_bytes, 4'096) + 2 * name_bytes;
+}
+
+}  // namespace
 Bindings Record::bindings() const {
   if (!extras) return {terms->caller, {}, {}};
   return {terms->caller, extras->guards, extras->fingerprint};
@@ -57,6 +67,11 @@ std::optional<StoreTime> Record::end_of(const Window& window) const {
   return later(changed_at, *window.indeterminate_retention);
 }
 
+std::size_t Record::open_cost() const {
+  if (state != State::InFlight) return 0;
+  return completion_cost(*terms);
+}
+
 std::optional<StoreTime> Record::due_at() const {
   if (!terms) return std::nullopt;
   if (state != State::InFlight) return end_of(window());
@@ -97,6 +112,14 @@ StoreTime later(StoreTime time, std::chrono::milliseconds span) {
 StoreTime later(StoreTime time, std::chrono::seconds span) {
   const auto room = std::chrono::duration_cast<std::chrono::seconds>(StoreTime::max() - time);
   return span >= room ? StoreTime::max() : time + span;
+}
+
+std::size_t completion_cost(const ClaimRequest& request) {
+  return cost_with_names(request.tenant.size() + request.route.size());
+}
+
+std::size_t completion_cost(const ClaimTerms& terms) {
+  return cost_with_names(terms.tenant.size() + terms.route.size());
 }
 
 std::size_t stored_bytes(const StoredResponse& response) {

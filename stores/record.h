@@ -88,6 +88,8 @@ struct Record {
   /// When `window` ends, if it ever does.
   [[nodiscard]] std::optional<StoreTime> end_of(const Window& window) const;
   [[nodiscard]] bool lease_over(const Now& now) const { return now.time >= lease_end; }
+  /// Of a claim that is open: completion_cost(); 0 otherwise.
+  [[nodiscard]] std::size_t open_cost() const;
   /// When housekeeping has something to do with it by its own window, if ever.
   [[nodiscard]] std::optional<StoreTime> due_at() const;
 };
@@ -99,6 +101,12 @@ struct Record {
 /// `time + span`, held at the end of time instead of overflowing.
 [[nodiscard]] StoreTime later(StoreTime time, std::chrono::milliseconds span);
 [[nodiscard]] StoreTime later(StoreTime time, std::chrono::seconds span);
+
+/// More than a log on a disk grows by when one claim ends without a payload, in a commit of its
+/// own: the pages of the newest rows and of the times, every few rows a new one and its parent, and
+/// the entry itself.
+[[nodiscard]] std::size_t completion_cost(const ClaimRequest& request);
+[[nodiscard]] std::size_t completion_cost(const ClaimTerms& terms);
 
 /// The bytes of header lines and body that a limit counts.
 [[nodiscard]] std::size_t stored_bytes(const StoredResponse& response);

@@ -16,7 +16,9 @@ namespace {
 
 constexpr int kApplicationId = 0x53454D4C;  // "SEML"
 constexpr int kSchemaVersion = 1;
-constexpr int kCheckpointPages = 2000;  // About 8 MB of write-ahead log.
+constexpr int kCheckpointPages = 2000;           // About 8 MB of write-ahead log.
+constexpr std::int64_t kPageInLog = 4'096 + 24;  // With SQLite's header of a frame.
+constexpr std::int64_t kLogHeader = 32;
 
 constexpr char kSchema[] =
     "CREATE TABLE log(seq INTEGER PRIMARY KEY, key BLOB NOT NULL, entry BLOB NOT NULL,"
@@ -325,6 +327,16 @@ void SqliteLog::rollback() {
   // SQLite has rolled back by itself after some errors; asking again would be an error of its own.
   if (sqlite3_get_autocommit(connection_->database.get()) != 0) return;
   static_cast<void>(connection_->finish(connection_->rollback));
+}
+
+void SqliteLog::allocate_ahead(std::size_t bytes) {
+  Connection& c = *connection_;
+  const std::string log = std::string(sqlite3_db_filename(c.database.get(), "main")) + "-wal";
+  const int descriptor = ::open(log.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) return;
+  const off_t end = kLogHeader + c.wal_pages * kPageInLog;
+  static_cast<void>(::fallocate(descriptor, FALLOC_FL_KEEP_SIZE, end, static_cast<off_t>(bytes)));
+  ::close(descriptor);
 }
 
 Result<void> SqliteLog::checkpoint_if_due() {

@@ -67,6 +67,9 @@ class SqliteLog {
   [[nodiscard]] Result<void> commit();
   void rollback();
 
+  /// Allocates that many bytes behind the end of the write-ahead log, if they are to be had, so
+  /// that nobody else takes them before the next commits do.
+  void allocate_ahead(std::size_t bytes);
   /// Copies the write-ahead log into the file once it has grown; cheap when it has not.
   [[nodiscard]] Result<void> checkpoint_if_due();
   /// Copies all of it and cuts it to nothing, so that what was erased is in neither file.

@@ -142,6 +142,7 @@ Task<Result<ClaimReply>> SqliteStore::claim(ClaimRequest request) {
   auto step = [request = std::move(request), latest](DurableLedger& ledger,
                                                      const Now& now) -> Result<ClaimReply> {
     if (now.time > latest) return Fault::StoreUnreachable;
+    ledger.keep_reserve(completion_cost(request));
     return ledger.with_body(request.key, ledger.records().claim(request, now));
   };
   return ask<ClaimReply>(std::move(step));
@@ -152,6 +153,7 @@ Task<Result<ClaimReply>> SqliteStore::supersede(ClaimRequest request, Attempt ab
   auto step = [request = std::move(request), abandoned, latest](
                   DurableLedger& ledger, const Now& now) -> Result<ClaimReply> {
     if (now.time > latest) return Fault::StoreUnreachable;
+    ledger.keep_reserve(completion_cost(request));
     return ledger.with_body(request.key, ledger.records().supersede(request, abandoned, now));
   };
   return ask<ClaimReply>(std::move(step));
@@ -222,6 +224,7 @@ Task<Result<void>> SqliteStore::adopt_routes(std::vector<RouteTerms> routes) {
 
 Task<Result<SweepReport>> SqliteStore::sweep(std::size_t limit) {
   return ask<SweepReport>([limit](DurableLedger& ledger, const Now& now) {
+    ledger.keep_reserve(0);
     SweepReport report = ledger.records().sweep(limit, now);
     if (ledger.reclaim(limit)) report.more = true;
     return Result<SweepReport>(report);

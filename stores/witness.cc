@@ -50,7 +50,7 @@ std::optional<std::string> take_line(std::string_view& text, std::string_view na
       text[name.size()] != ' ') {
     return std::nullopt;
   }
-  const std::string value(text.substr(name.size() + 1, end - name.size() - 1));
+  std::string value(text.substr(name.size() + 1, end - name.size() - 1));
   text.remove_prefix(end + 1);
   return value;
 }

@@ -135,19 +135,20 @@ TEST_F(Loss, AWitnessThatIsGoneIsNoEvidence) {
 TEST_F(Loss, NoRestartIsAFalseAlarm) {
   for (int round = 1; round <= 20; ++round) {
     SCOPED_TRACE(round);
-    const std::string run = std::to_string(round);
-    EXPECT_EQ(book(run).header("Idempotency-Status"), "executed");
-    if (round % 5 == 0) {
-      gateway_.semel.restart();
-    } else {
-      gateway_.semel.kill9();
-      gateway_.semel.start();
+    const std::string known = std::to_string(round);
+    std::vector<std::future<Response>> flying;
+    for (int call = 0; call < 4; ++call) {
+      const std::string run = known + "-" + std::to_string(call);
+      flying.push_back(std::async(std::launch::async, [this, run] { return book(run); }));
     }
+    EXPECT_EQ(book(known).header("Idempotency-Status"), "executed");
+    gateway_.semel.kill9();
+    gateway_.semel.start();
     ASSERT_FALSE(is_suspect());
-    EXPECT_EQ(book(run).header("Idempotent-Replayed"), "true");
+    EXPECT_EQ(book(known).header("Idempotent-Replayed"), "true");
   }
-  EXPECT_EQ(gateway_.semel.stderr_text().find("witness"), std::string::npos)
-      << gateway_.semel.stderr_text();
+  gateway_.semel.restart();
+  EXPECT_FALSE(is_suspect());
 }
 
 }  // namespace

@@ -80,6 +80,64 @@ TEST(StoreFault, AFullDiskRefusesKeyedCallsAndHealsOnceThereIsRoom) {
             "replayed");
 }
 
+TEST(StoreFault, CallsInFlightOnADiskThatFillsUpAreCompletedAndNeverRunAgain) {
+  const SmallDisk disk;
+  if (!disk.is_mounted()) GTEST_SKIP() << "no tmpfs may be mounted here: " << disk.why_not();
+  Gateway gateway({.store = StoreKind::Sqlite, .store_folder = disk.path()});
+  const std::string body(20'000, 'b');
+  gateway.upstream.script([&body](Turn& turn) {
+    turn.wait_until_let_go();
+    turn.commit();
+    turn.send(response_text(200, body));
+  });
+  constexpr int kCalls = 12;
+  const auto book = [&gateway](int call) {
+    return gateway.book(kBooking, {{"X-Run-Id", "flying-" + std::to_string(call)}});
+  };
+  std::vector<std::future<Response>> calls;
+  for (int call = 0; call < kCalls; ++call) {
+    calls.push_back(std::async(std::launch::async, book, call));
+  }
+  ASSERT_TRUE(gateway.upstream.sees_requests(kCalls));
+  disk.fill();
+  gateway.upstream.let_go();
+  for (auto& call : calls) {
+    const Response answer = call.get();
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.header("Idempotency-Status"), "executed") << "it is recorded";
+    EXPECT_TRUE(answer.body == body);
+    disk.fill();
+  }
+  EXPECT_EQ(gateway.semel.metric("semel_indeterminate_records"), 0);
+  expect_store_down(gateway);
+  const int before = gateway.upstream.requests();
+  const auto expect_all_known = [&] {
+    int bare = 0;
+    for (int call = 0; call < kCalls; ++call) {
+      const Response later = book(call);
+      if (later.status == 200) {
+        // The last ones may have had the room that nobody needed any more.
+        EXPECT_EQ(later.header("Idempotent-Replayed"), "true");
+        EXPECT_TRUE(later.body == body);
+      } else {
+        expect_problem(later, "result-not-kept");
+        bare += 1;
+      }
+    }
+    EXPECT_GT(bare, 0);
+    EXPECT_EQ(gateway.upstream.requests(), before);
+  };
+  expect_all_known();
+  gateway.semel.kill9();
+  gateway.semel.start();
+  expect_all_known();
+  disk.make_room();
+  EXPECT_TRUE(eventually([&] {
+    return gateway.book(kBooking, {{"X-Run-Id", "room again"}}).status == 200;
+  })) << "freeing space heals";
+  EXPECT_EQ(gateway.upstream.requests(), before + 1);
+}
+
 TEST(StoreFault, AFailedWriteKeepsTheStoreDownUntilARestart) {
   for (const char* plan : {"fdatasync EIO\nfsync EIO\n", "pwrite EIO\n"}) {
     SCOPED_TRACE(plan);
