@@ -56,14 +56,24 @@ Editions::Editions(Executor home, config::Config first, Load load, std::ostream&
       log_(log),
       turn_(home, Worker::Timer::time_point::max()) {}
 
+/// One reload's turn; whoever waits for it looks again when it ends, however it ends.
+struct Editions::Turn {
+  explicit Turn(Editions& of) : editions(of) { editions.is_renewing_ = true; }
+  ~Turn() {
+    editions.is_renewing_ = false;
+    editions.turn_.cancel();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  Editions& editions;
+};
+
 Task<ReloadReport> Editions::renew(Site& site, HandOut hand_out,
                                    std::vector<std::string> acknowledged) {
   while (is_renewing_) co_await turn_.async_wait(kNoThrow);
-  is_renewing_ = true;
+  const Turn mine(*this);
   const std::vector<std::string> refused =
       co_await try_renew(site, std::move(hand_out), std::move(acknowledged));
-  is_renewing_ = false;
-  turn_.cancel();
 
   ReloadReport report;
   report.done = refused.empty();

@@ -47,6 +47,7 @@ class Editions {
                                          std::vector<std::string> acknowledged);
 
  private:
+  struct Turn;
   [[nodiscard]] Task<std::vector<std::string>> try_renew(Site& site, HandOut hand_out,
                                                          std::vector<std::string> acknowledged);
 

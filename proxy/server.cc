@@ -75,6 +75,8 @@ class Server {
   /// Once at the start, before anything listens.
   /// @throws std::runtime_error with the sentences of what stands in the way.
   void adopt_first(std::vector<std::string> acknowledged) {
+    // From here on a signal waits for its turn and ends nobody.
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
     std::vector<std::string> refused;
     asio::co_spawn(house_, adopt_into(refused, std::move(acknowledged)), [](std::exception_ptr) {});
     house_.run();
@@ -90,7 +92,6 @@ class Server {
     open_workers();
     open_house();
     open_admin();
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
     asio::co_spawn(house_, wait_for_signal(), asio::detached);
     asio::co_spawn(house_, sweep(), asio::detached);
     asio::co_spawn(house_, say_start(), asio::detached);

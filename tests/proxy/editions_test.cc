@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "core/route_pattern.h"
+#include "stores/open.h"
+#include "tests/io/loop.h"
+
 namespace semel::proxy {
 namespace {
 
@@ -58,6 +62,56 @@ TEST(NeedingRestart, IsSaidOfEachKeyByItsName) {
     EXPECT_THAT(needing_restart(some_config(), wanted),
                 ElementsAre(StartsWith(std::string("semel.yaml: ") + row.key + ": a reload")));
   }
+}
+
+config::Config with_book(Policy policy) {
+  config::Config config = some_config();
+  Route& book = config.routes.emplace_back();
+  book.name = "book";
+  book.methods = {"POST"};
+  book.pattern = "/book";
+  book.segments = std::get<std::vector<PatternSegment>>(parse_pattern(book.pattern));
+  book.policy = policy;
+  book.key.tenant = ValueSource{ValueSource::From::Header, "X-Tenant-Id"};
+  book.file = config.file;
+  book.line = 3;
+  return config;
+}
+
+class AdoptRoutes : public ::testing::Test {
+ protected:
+  std::vector<std::string> adopt(const config::Config& config,
+                                 std::vector<std::string> acknowledged = {}) {
+    return loop.run(adopt_routes(*store, config, std::move(acknowledged)));
+  }
+  std::vector<RouteTerms> remembered() { return loop.run(store->routes()).value(); }
+
+  testing::Loop loop;
+  std::unique_ptr<Store> store = open_store(MemoryOptions{}, StoreClock::real());
+};
+
+TEST_F(AdoptRoutes, ANewStoreTakesWhatItIsGiven) {
+  EXPECT_THAT(adopt(with_book(Policy::Effectful)), IsEmpty());
+  EXPECT_EQ(remembered(), terms_of(with_book(Policy::Effectful).routes));
+}
+
+TEST_F(AdoptRoutes, WhatFreesKeysIsTakenOnceItIsAcknowledged) {
+  ASSERT_THAT(adopt(with_book(Policy::Effectful)), IsEmpty());
+  EXPECT_THAT(adopt(with_book(Policy::Idempotent)),
+              ElementsAre(StartsWith("semel.yaml:3: route book: the policy was EFFECTFUL")));
+  EXPECT_EQ(remembered(), terms_of(with_book(Policy::Effectful).routes)) << "nothing was taken";
+  EXPECT_THAT(adopt(with_book(Policy::Idempotent), {"book"}), IsEmpty());
+  EXPECT_EQ(remembered(), terms_of(with_book(Policy::Idempotent).routes));
+  EXPECT_THAT(adopt(with_book(Policy::Idempotent), {"book"}),
+              ElementsAre(StartsWith("acknowledge book: no change")));
+  EXPECT_THAT(adopt(with_book(Policy::Effectful)), IsEmpty()) << "more is taken silently";
+}
+
+TEST_F(AdoptRoutes, AStoreThatCannotSayWhatItRememberedIsNoPermission) {
+  ASSERT_THAT(adopt(with_book(Policy::Effectful)), IsEmpty());
+  store->close();
+  EXPECT_THAT(adopt(with_book(Policy::Effectful)),
+              ElementsAre(StartsWith("semel.yaml: the store cannot say under which routes")));
 }
 
 }  // namespace
