@@ -2,29 +2,10 @@
 // may stand in a log, a metric, a refusal or the store's files, in whatever spelling
 // (guarantee 6.5).
 
-#include "tests/support/secrets.h"
-
-#include <filesystem>
-
-#include "tests/e2e/cases.h"
-#include "tests/e2e/faulty_disk.h"
+#include "tests/e2e/planting.h"
 
 namespace semel::testing {
 namespace {
-
-constexpr char kRecipe[] = R"(
-    key:
-      tenant: {header: X-Tenant-Id}
-      run: {header: X-Run-Id}
-      caller: {header: X-Caller}
-      fields: [/flight, /name, {query: token}]
-      guards: [/amount]
-)";
-
-std::string guarded(const char* name, const char* policy, const char* more) {
-  return std::string("  - name: ") + name + "\n    match: {methods: [POST], path: /tools/" + name +
-         "}\n    upstream: tool\n    policy: " + policy + "\n" + more + kRecipe;
-}
 
 std::string routes() {
   return "routes:\n" + guarded("book", "EFFECTFUL", "    timeout: 300ms\n    wait: 10s\n") +
@@ -49,63 +30,9 @@ std::string routes() {
 )";
 }
 
-class PlantedSecrets : public ::testing::Test {
+class PlantedSecrets : public Planting {
  protected:
-  PlantedSecrets() : gateway_(options()) {}
-
-  /// A call in which all that a caller may choose is a secret.
-  Request laden(const std::string& path) {
-    const auto text = [this] { return "\"" + secrets_.plant() + "\""; };
-    Request request{"POST", path + "?token=" + percent_encoded(secrets_.plant()), {}, {}};
-    request.target += "&more=" + percent_encoded(secrets_.plant());
-    request.body = R"({"flight":)" + text() + R"(,"name":)" + text() + R"(,"amount":)" + text() +
-                   R"(,"note":)" + text() + R"(,"card":{"number":[)" + text() + "]}}";
-    request.headers = {{"Content-Type", "application/json"},
-                       {"X-Tenant-Id", "acme"},
-                       {"X-Run-Id", secrets_.plant()},
-                       {"X-Caller", secrets_.plant()},
-                       {"Authorization", "Bearer " + secrets_.plant()},
-                       {"Cookie", "sid=" + secrets_.plant()},
-                       {"Idempotency-Key", secrets_.plant()},
-                       {"X-Api-Key", secrets_.plant()},
-                       {"User-Agent", secrets_.plant()},
-                       {"Referer", "https://a.test/?t=" + percent_encoded(secrets_.plant())}};
-    return request;
-  }
-  Request without(Request request, std::string_view header) {
-    std::erase_if(request.headers, [&](const HeaderLine& line) { return line.first == header; });
-    return request;
-  }
-  Request with(Request request, const std::string& header, const std::string& value) {
-    request = without(std::move(request), header);
-    request.headers.emplace_back(header, value);
-    return request;
-  }
-
-  /// Expects the refusal, and keeps what it says.
-  void expect_refused(const Request& request, std::string_view slug) {
-    expect_refused(gateway_.call(request), slug);
-  }
-  void expect_refused(const Response& response, std::string_view slug) {
-    EXPECT_EQ(problem_slug(response), slug);
-    written_ += response.body;
-  }
-  void expect_status(const Request& request, int status) {
-    EXPECT_EQ(gateway_.call(request).status, status);
-  }
-
-  /// What the process has told so far; a restart begins its files anew.
-  void keep_what_was_told() {
-    written_ += fetch(gateway_.semel.metrics_port(), "/metrics").body;
-    written_ += gateway_.semel.stdout_text() + gateway_.semel.stderr_text();
-  }
-  /// Every file that it has, but the configuration, which is the operator's.
-  void keep_what_was_stored() {
-    const std::filesystem::path config = gateway_.semel.config_file();
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(config.parent_path())) {
-      if (entry.is_regular_file() && entry.path() != config) written_ += read_file(entry.path());
-    }
-  }
+  PlantedSecrets() : Planting(routes(), "limits: {body_timeout: 300ms, followers_per_key: 1}\n") {}
 
   void be_answered();
   void meet_in_flight();
@@ -114,25 +41,6 @@ class PlantedSecrets : public ::testing::Test {
   void lose_the_tool();
   void lose_the_store();
   void be_drained();
-
-  Secrets secrets_;
-  std::string token_ = secrets_.plant();
-  FaultyDisk disk_;
-  Gateway gateway_;
-  std::string written_;
-
- private:
-  GatewayOptions options() {
-    GatewayOptions options;
-    options.store = StoreKind::Sqlite;
-    options.environment = disk_.environment();
-    options.environment.push_back("PLANTED_TOKEN=" + token_);
-    options.routes = routes();
-    options.more = "admin: {address: \"127.0.0.1:" + std::to_string(free_port()) +
-                   "\", token: \"${PLANTED_TOKEN:-" + secrets_.plant() +
-                   "}\"}\nlimits: {body_timeout: 300ms, followers_per_key: 1}\n";
-    return options;
-  }
 };
 
 void PlantedSecrets::be_answered() {
