@@ -1,5 +1,6 @@
 #include "config/check_route.h"
 
+#include "config/read_statuses.h"
 #include "config/units.h"
 #include "core/route_table.h"
 
@@ -180,6 +181,14 @@ std::vector<std::string> warnings_of(const WrittenRoute& written) {
     warn(written.mapping.place_of("client_key"),
          "client_key: optional beside fields: the same effect asked once with a client key and "
          "once without has two keys");
+  }
+  // A tool that answers so says that it did something, or does not say that it did nothing.
+  StatusSet told = route.record.release_on;
+  for (std::size_t status = 300; status < 500; ++status) told.reset(status);
+  if (route.policy == Policy::Effectful && told.any()) {
+    warn(written.mapping.place_of("record"),
+         "release_on: after " + to_text(told) +
+             " a repetition runs again: a tool that took effect and answered so does it twice");
   }
   return warnings;
 }

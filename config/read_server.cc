@@ -164,16 +164,34 @@ StoreChoice read_store(const Value& value) {
   return SqliteStore{chosen.mapping(kSqliteGrammar).require("path").nonempty_text()};
 }
 
-void read_server(const Mapping& top, Config& config) {
-  const Value version = top.require("version");
-  if (version.integer({0, kCount.max}) != 1) version.fail("only version 1 is known; write 1");
+/// Port 0 is another one each time.
+void check_own_address(const Value& value, const Address& address, const Address& taken,
+                       const std::string& by) {
+  if (address.port == 0 || address.text() != taken.text()) return;
+  value.fail(address.text() + " is the one of " + by +
+             " already; give each listener a port of its own");
+}
+
+void read_listeners(const Mapping& top, Config& config) {
   config.listen = read_listener(top.require("listen").mapping(kListenGrammar));
+  const Address& front = config.listen.address;
   if (const auto value = top.find("metrics"); value && !value->is_word("off")) {
     config.metrics = read_address(value->mapping(kMetricsGrammar).require("address"));
+    check_own_address(*value, *config.metrics, front, "listen");
   }
   if (const auto value = top.find("admin"); value && !value->is_word("off")) {
     config.admin = read_admin(value->mapping(kAdminGrammar));
+    check_own_address(*value, config.admin->address, front, "listen");
+    if (config.metrics) {
+      check_own_address(*value, config.admin->address, *config.metrics, "metrics");
+    }
   }
+}
+
+void read_server(const Mapping& top, Config& config) {
+  const Value version = top.require("version");
+  if (version.integer({0, kCount.max}) != 1) version.fail("only version 1 is known; write 1");
+  read_listeners(top, config);
   if (const auto value = top.find("state_dir")) config.state_dir = value->nonempty_text();
   if (const auto value = top.find("workers"); value && !value->is_word("auto")) {
     config.workers = static_cast<unsigned>(value->integer({1, 1024}));

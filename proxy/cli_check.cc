@@ -5,8 +5,10 @@
 #include <ostream>
 
 #include "config/load.h"
+#include "config/read_statuses.h"
 #include "config/units.h"
 #include "core/source_value.h"
+#include "proxy/unbuilt.h"
 
 namespace semel::proxy {
 namespace {
@@ -71,6 +73,10 @@ std::string forward_of(const ForwardKey& forward) {
          (forward.fence ? ", and Semel-Fence" : "");
 }
 
+std::string statuses_of(const StatusSet& statuses) {
+  return statuses.none() ? "no status" : to_text(statuses);
+}
+
 void print_line(std::ostream& out, std::string_view what, const std::string& text) {
   out << "  " << std::left << std::setw(16) << what << text << '\n';
 }
@@ -91,6 +97,9 @@ void print_keyed(std::ostream& out, const Route& route) {
              route.on_duplicate == OnDuplicate::Wait ? "wait up to " + to_text(route.wait)
                                                      : "get 409 at once");
   print_line(out, "sent upstream", forward_of(route.forward_key));
+  print_line(out, "frees the key", statuses_of(route.record.release_on));
+  print_line(out, route.policy == Policy::Effectful ? "unknown after" : "frees it, too",
+             statuses_of(route.record.indeterminate_on));
 }
 
 void print_route(std::ostream& out, const Route& route) {
@@ -112,7 +121,11 @@ int run_check(std::span<const std::string> args, std::ostream& out, std::ostream
     return 2;
   }
   try {
-    const config::Config config = config::load_file(args[0], config::process_environment());
+    config::Config config = config::load_file(args[0], config::process_environment());
+    for (const std::string& what : unbuilt(config)) {
+      config.warnings.push_back(config.file + ": " + what +
+                                " is not part of this version: serve refuses it");
+    }
     for (const Route& route : config.routes) print_route(out, route);
     for (const std::string& warning : config.warnings) out << "warning: " << warning << '\n';
     out << config.file << ": routes: " << config.routes.size()

@@ -8,28 +8,15 @@
 #include "config/load.h"
 #include "proxy/acknowledge.h"
 #include "proxy/server.h"
+#include "proxy/unbuilt.h"
 #include "stores/open.h"
 
 namespace semel::proxy {
 namespace {
 
-/// What the grammar knows and this version does not carry out. Refused: to ignore it would be to
-/// promise it.
 void refuse_unbuilt(const config::Config& config) {
-  const auto refuse = [&](const std::string& what) {
+  for (const std::string& what : unbuilt(config)) {
     throw std::runtime_error(config.file + ": " + what + " is not part of this version; remove it");
-  };
-  if (config.listen.tls) refuse("listen.tls");
-  if (config.listen.proxy_protocol) refuse("listen.proxy_protocol");
-  if (std::holds_alternative<config::RedisStore>(config.store)) refuse("store.redis");
-  if (std::holds_alternative<config::PostgresStore>(config.store)) refuse("store.postgres");
-  for (const config::Upstream& upstream : config.upstreams) {
-    for (const config::Endpoint& endpoint : upstream.endpoints) {
-      if (endpoint.tls) refuse("https:// of upstream " + upstream.name);
-    }
-  }
-  for (const Route& route : config.routes) {
-    if (route.upgrade) refuse("upgrade of route " + route.name);
   }
 }
 

@@ -29,6 +29,19 @@ constexpr OptionName kOptions[] = {{"-X", Option::Request},
                                    {"--data-binary", Option::DataBinary},
                                    {"--url", Option::Url}};
 
+/// Switches of curl's that do not change the request, alone or several in one word: `-sS`.
+constexpr std::string_view kSilentSwitches = "sSivkfN#";
+constexpr std::string_view kSilentWords[] = {
+    "--silent", "--show-error", "--include", "--verbose", "--insecure", "--fail", "--no-buffer"};
+
+bool changes_nothing(std::string_view word) {
+  if (std::find(std::begin(kSilentWords), std::end(kSilentWords), word) != std::end(kSilentWords)) {
+    return true;
+  }
+  return word.size() > 1 && word[0] == '-' &&
+         word.find_first_not_of(kSilentSwitches, 1) == std::string_view::npos;
+}
+
 /// A wrong command line, said in one sentence. Caught in parse_explain_options.
 struct UsageError {
   std::string sentence;
@@ -82,6 +95,7 @@ class Reader {
   }
 
   void read_option(const std::string& word) {
+    if (changes_nothing(word)) return;
     for (const OptionName& known : kOptions) {
       if (word == known.text) {
         if (at_ == args_.size()) throw UsageError{word + " needs an argument"};

@@ -119,8 +119,29 @@ TEST_F(Cli, CheckSaysHowLongAnUnknownOutcomeIsKept) {
   const Outcome outcome = run(run_check, {config_});
   EXPECT_THAT(outcome.out, HasSubstr("  indeterminate   never forgotten\n")) << "book, EFFECTFUL";
   EXPECT_THAT(outcome.out, HasSubstr("  indeterminate   10m\n")) << "charge, IDEMPOTENT";
-  EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("operator")))
-      << "no command of this version ends it";
+}
+
+TEST_F(Cli, CheckSaysWhichStatusesFreeTheKeyAndWhichLeaveItUnknown) {
+  const Outcome outcome = run(run_check, {config_});
+  EXPECT_THAT(outcome.out, HasSubstr("  frees the key   400, 401, 403-405, 407, 411, 413-415, "
+                                     "421, 422, 425, 426, 428, 429, 431\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("  unknown after   408, 500-599\n"));
+}
+
+TEST_F(Cli, CheckWarnsOfWhatServeRefuses) {
+  semel::testing::write_file(
+      config_,
+      "version: 1\nlisten: {address: \"127.0.0.1:0\", proxy_protocol: true}\n"
+      "store: {redis: {url: \"redis://127.0.0.1:1\"}}\n"
+      "upstreams: {u: {endpoints: [\"https://127.0.0.1:1\"]}}\n"
+      "routes: [{name: ws, match: {path: /ws}, upstream: u, upgrade: true}]\n");
+  const Outcome outcome = run(run_check, {config_});
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* what :
+       {"listen.proxy_protocol", "store.redis", "https:// of upstream u", "upgrade of route ws"}) {
+    EXPECT_THAT(outcome.out, HasSubstr("warning: " + config_ + ": " + what +
+                                       " is not part of this version: serve refuses it\n"));
+  }
 }
 
 TEST_F(Cli, CheckSaysAloudThatEqualCallsAreOne) {
@@ -223,10 +244,22 @@ TEST_F(Cli, AWrongCommandLineOrConfigurationIsExitTwo) {
   EXPECT_EQ(run(run_explain, {config_}).exit_code, 2);
   EXPECT_EQ(run(run_explain, {folder_.file("absent.yaml"), "/a"}).exit_code, 2);
   EXPECT_EQ(explain({"/a", "/b"}).exit_code, 2);
-  EXPECT_EQ(explain({"/a", "--verbose"}).exit_code, 2);
+  EXPECT_EQ(explain({"/a", "--form"}).exit_code, 2);
+  EXPECT_EQ(explain({"/a", "-sF"}).exit_code, 2);
   EXPECT_EQ(explain({"/a", "-H"}).exit_code, 2);
   EXPECT_EQ(explain({"/a", "-H", "no header"}).exit_code, 2);
   EXPECT_EQ(explain({"/a", "-d", "@" + folder_.file("absent")}).exit_code, 2);
+}
+
+TEST_F(Cli, SwitchesOfCurlThatChangeNoRequestAreTaken) {
+  for (const std::vector<std::string>& switches :
+       {std::vector<std::string>{"-s"}, {"-sS", "-i"}, {"-v", "--silent", "--fail"}, {"-sSfk"}}) {
+    std::vector<std::string> args = switches;
+    args.insert(args.end(), {"-d", R"({"flight":"BA117"})"});
+    const Outcome outcome = explain_book(args);
+    EXPECT_EQ(outcome.exit_code, 0) << switches[0] << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr(published_vector()["key"].text()));
+  }
 }
 
 TEST_F(Cli, AJsonBodyWithoutContentTypeIsTakenForJsonAndThatIsSaid) {
