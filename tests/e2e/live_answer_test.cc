@@ -243,6 +243,38 @@ TEST(LiveAnswer, TheLastByteWaitsForTheDiskAndAKillBeforeItLeavesNoWholeAnswer) 
   }
 }
 
+TEST(LiveAnswer, AnOldClientWhoseAnswerEndsWithTheConnectionLacksTheLastByteAfterAKill) {
+  // HTTP/1.0 knows no chunks: the end of a killed process looks like the end of the answer.
+  const std::string body = json_of(150'000);
+  for (const Framing framing : kFramings) {
+    SCOPED_TRACE(name(framing));
+    const FaultyDisk disk;
+    GatewayOptions options = keeping("1MiB");
+    options.environment = disk.environment();
+    Gateway gateway(options);
+    gateway.upstream.script(
+        [&, send = commits_and_sends_in_steps({.framing = framing, .bytes = {body}})](Turn& turn) {
+          disk.hang();
+          send(turn);
+        });
+    gateway.upstream.let_go();
+    std::string old = text_of(keyed_call("old"));
+    old.replace(old.find("HTTP/1.1"), 8, "HTTP/1.0");
+    HttpClient client(gateway.semel.port());
+    client.send(old);
+    ASSERT_TRUE(client.sees(body.substr(body.size() - 40, 30)));
+    gateway.semel.kill9();
+    const Response cut = client.read();
+    EXPECT_EQ(cut.status, 200);
+    EXPECT_LT(cut.body.size(), body.size());
+    disk.heal();
+    gateway.semel.start();
+    const Response retry = gateway.call(keyed_call("old"));
+    EXPECT_NE(retry.header("Idempotency-Status"), "executed");
+    expect_one_effect(gateway);
+  }
+}
+
 TEST(LiveAnswer, AKillAtTheMomentOfTheLastByteLeavesNoAnswerWithoutARecord) {
   const std::string body = json_of(100'000);
   const std::string all_but_a_few = body.substr(body.size() - 40, 30);
