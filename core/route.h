@@ -3,6 +3,7 @@
 #include <bitset>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -86,6 +87,8 @@ struct ForwardKey {
   bool fence = false;  ///< Adds `Semel-Fence`.
 };
 
+struct Route;
+
 /// One row of the route table, complete: every default is filled in by the configuration.
 struct Route {
   std::string name;                  ///< Also the operation's name in the key.
@@ -118,6 +121,9 @@ struct Route {
   bool keep_host = false;
   bool upgrade = false;
   std::optional<int> key_version;
+  /// This route as it made keys before its key version was raised, youngest first: name, pattern,
+  /// recipe and version. What stands under those keys still counts. Told by the store.
+  std::vector<std::shared_ptr<const Route>> earlier;
   std::string file;  ///< Where it was configured, for `check` and `explain`.
   int line = 0;
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/duration_text.h"
+#include "core/key_versions.h"
 #include "core/route_pattern.h"
 #include "core/route_table.h"
 #include "core/source_value.h"
@@ -163,6 +164,7 @@ class Comparison {
   void compare_key() {
     const KeyRecipe& was = was_.key;
     const KeyRecipe is = terms_of(*is_).key;  // Spelled as the old one is.
+    if (is_raised(was_.key_version, is_->key_version)) return compare_raised();
     if (was_.key_version != is_->key_version) {
       add_new_key("key: version", spoken(was_.key_version), spoken(is_->key_version),
                   "the version");
@@ -182,6 +184,15 @@ class Comparison {
     // Where a client's key is required nothing is derived, before or after.
     if (was.client_key == ClientKey::Required || is.client_key == ClientKey::Required) return;
     compare_derived(was, is);
+  }
+
+  /// The keys of the version before are looked up, whatever the recipe is now.
+  void compare_raised() {
+    if (was_.earlier.size() < kEarlierVersionsMax) return;
+    add("key: version was " + spoken(was_.key_version) + " and is " + spoken(is_->key_version),
+        "the keys of version " + spoken(was_.earlier.back()->key_version) +
+            " are no longer looked up, and a repeat of a call of then runs again",
+        "the version");
   }
 
   void compare_derived(const KeyRecipe& was, const KeyRecipe& is) {
@@ -282,6 +293,7 @@ std::vector<RouteChange> weakened(const std::vector<RouteTerms>& before,
                                   const std::vector<Route>& after) {
   std::vector<Route> earlier;
   for (const RouteTerms& terms : before) earlier.push_back(sketch_of(terms));
+  attach_earlier(before, earlier);
   std::vector<RouteChange> changes;
   for (std::size_t i = 0; i < earlier.size(); ++i) {
     if (is_promised(earlier[i])) Comparison(earlier, i, after, changes).run();

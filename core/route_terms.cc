@@ -29,6 +29,10 @@ class Writer {
   void count(std::size_t value) {
     for (int i = 0; i < 4; ++i) byte(static_cast<std::uint8_t>(value >> (8 * i)));
   }
+  void seconds(const std::optional<std::chrono::seconds>& value) {
+    byte(value.has_value() ? 1 : 0);
+    if (value) number(static_cast<std::uint64_t>(value->count()));
+  }
   void text(std::string_view value) {
     count(value.size());
     bytes_.append(value);
@@ -82,6 +86,10 @@ class Reader {
     if (value > static_cast<std::uint64_t>(last)) failed_ = true;
     return failed_ ? Word{} : static_cast<Word>(value);
   }
+  std::optional<std::chrono::seconds> seconds() {
+    if (!flag()) return std::nullopt;
+    return std::chrono::seconds(static_cast<std::int64_t>(number()));
+  }
   bool flag() { return word<std::uint8_t>(1) == 1; }
   std::string text() { return std::string(take(number(4))); }
   ValueSource source() {
@@ -106,6 +114,44 @@ class Reader {
   bool failed_ = false;
 };
 
+void write_recipe(const KeyRecipe& key, const std::optional<int>& version, Writer& writer) {
+  writer.maybe(key.tenant);
+  writer.maybe(key.run);
+  writer.all(key.fields);
+  writer.word(key.path);
+  writer.all(key.guards);
+  writer.maybe(key.caller);
+  writer.word(key.client_key);
+  writer.byte(version.has_value() ? 1 : 0);
+  if (version) writer.count(static_cast<std::size_t>(*version));
+}
+
+void read_recipe(Reader& reader, KeyRecipe& key, std::optional<int>& version) {
+  key.tenant = reader.maybe();
+  key.run = reader.maybe();
+  key.fields = reader.sources();
+  key.path = reader.word(PathInKey::Route);
+  key.guards = reader.sources();
+  key.caller = reader.maybe();
+  key.client_key = reader.word(ClientKey::Required);
+  if (reader.flag()) version = static_cast<int>(reader.number(4));
+}
+
+void write_earlier(const std::vector<EarlierTerms>& earlier, Writer& writer) {
+  writer.count(earlier.size());
+  for (const EarlierTerms& terms : earlier) {
+    writer.text(terms.pattern);
+    write_recipe(terms.key, terms.key_version, writer);
+  }
+}
+
+EarlierTerms read_earlier(Reader& reader) {
+  EarlierTerms terms;
+  terms.pattern = reader.text();
+  read_recipe(reader, terms.key, terms.key_version);
+  return terms;
+}
+
 /// What the digest is taken of.
 void write_identity(const RouteTerms& terms, Writer& writer) {
   writer.text(terms.name);
@@ -114,15 +160,7 @@ void write_identity(const RouteTerms& terms, Writer& writer) {
   writer.count(terms.methods.size());
   for (const std::string& method : terms.methods) writer.text(method);
   writer.text(terms.pattern);
-  writer.maybe(terms.key.tenant);
-  writer.maybe(terms.key.run);
-  writer.all(terms.key.fields);
-  writer.word(terms.key.path);
-  writer.all(terms.key.guards);
-  writer.maybe(terms.key.caller);
-  writer.word(terms.key.client_key);
-  writer.byte(terms.key_version.has_value() ? 1 : 0);
-  if (terms.key_version) writer.count(static_cast<std::size_t>(*terms.key_version));
+  write_recipe(terms.key, terms.key_version, writer);
 }
 
 void read_identity(Reader& reader, RouteTerms& terms) {
@@ -131,14 +169,7 @@ void read_identity(Reader& reader, RouteTerms& terms) {
   terms.mode = reader.word(Mode::Off);
   terms.methods = reader.all<std::string>([&reader] { return reader.text(); });
   terms.pattern = reader.text();
-  terms.key.tenant = reader.maybe();
-  terms.key.run = reader.maybe();
-  terms.key.fields = reader.sources();
-  terms.key.path = reader.word(PathInKey::Route);
-  terms.key.guards = reader.sources();
-  terms.key.caller = reader.maybe();
-  terms.key.client_key = reader.word(ClientKey::Required);
-  if (reader.flag()) terms.key_version = static_cast<int>(reader.number(4));
+  read_recipe(reader, terms.key, terms.key_version);
 }
 
 std::string_view view_of(const Sha256Bytes& digest) {
@@ -156,10 +187,8 @@ RouteTerms read_terms(Reader& reader) {
     return terms;
   }
   terms.retention = std::chrono::seconds(static_cast<std::int64_t>(reader.number()));
-  if (reader.flag()) {
-    terms.indeterminate_retention =
-        std::chrono::seconds(static_cast<std::int64_t>(reader.number()));
-  }
+  terms.indeterminate_retention = reader.seconds();
+  terms.earlier = reader.all<EarlierTerms>([&reader] { return read_earlier(reader); });
   return terms;
 }
 
@@ -176,9 +205,16 @@ void spell_plainly(std::vector<ValueSource>& sources) {
 }  // namespace
 
 RouteTerms terms_of(const Route& route) {
-  RouteTerms terms{route.name,        route.policy,    route.mode,
-                   route.methods,     route.pattern,   route.key,
-                   route.key_version, route.retention, route.indeterminate_retention};
+  RouteTerms terms{route.name,
+                   route.policy,
+                   route.mode,
+                   route.methods,
+                   route.pattern,
+                   route.key,
+                   route.key_version,
+                   route.retention,
+                   route.indeterminate_retention,
+                   {}};
   std::ranges::sort(terms.methods);
   for (auto* source : {&terms.key.tenant, &terms.key.run, &terms.key.caller}) {
     if (source->has_value()) spell_plainly(**source);
@@ -210,10 +246,8 @@ std::string encode_terms(const std::vector<RouteTerms>& routes) {
     bytes.append(view_of(digest_of(terms)));
     write_identity(terms, writer);
     writer.number(static_cast<std::uint64_t>(terms.retention.count()));
-    writer.byte(terms.indeterminate_retention.has_value() ? 1 : 0);
-    if (terms.indeterminate_retention) {
-      writer.number(static_cast<std::uint64_t>(terms.indeterminate_retention->count()));
-    }
+    writer.seconds(terms.indeterminate_retention);
+    write_earlier(terms.earlier, writer);
   }
   return bytes;
 }

@@ -12,6 +12,15 @@
 
 namespace semel {
 
+/// How a route made keys before its key version was raised. Kept for good: whether a record still
+/// stands under one of them only the store can say, and asking is cheap.
+struct EarlierTerms {
+  std::string pattern;
+  KeyRecipe key;
+  std::optional<int> key_version;
+  bool operator==(const EarlierTerms&) const = default;
+};
+
 /// What a store remembers of one route, so that a change that frees its keys is noticed (spec 4).
 ///
 /// Spelled in one way: sets are sorted, header names are in lower case, the operator's `stable` is
@@ -26,6 +35,7 @@ struct RouteTerms {
   std::optional<int> key_version;
   std::chrono::seconds retention{0};
   std::optional<std::chrono::seconds> indeterminate_retention;  ///< Absent: never.
+  std::vector<EarlierTerms> earlier;  ///< Youngest first. Not of the route: of the store's keys.
   bool operator==(const RouteTerms&) const = default;
 };
 

@@ -2,8 +2,10 @@
 // housekeeping thread: the start, SIGHUP and the admin listener end here.
 #include "proxy/editions.h"
 
+#include <algorithm>
 #include <exception>
 
+#include "core/key_versions.h"
 #include "core/route_change.h"
 
 namespace semel::proxy {
@@ -24,10 +26,18 @@ std::vector<std::string> needing_restart(const config::Config& running,
   compare("workers", running.workers, wanted.workers);
   compare("state_dir", running.state_dir, wanted.state_dir);
   compare("access_log", running.access_log, wanted.access_log);
+  for (const Route& route : wanted.routes) {
+    // A request of before, which knows nothing of the new version, may still take its old key.
+    const auto runs = std::ranges::find(running.routes, route.name, &Route::name);
+    if (runs == running.routes.end() || runs->key_version == route.key_version) continue;
+    sentences.push_back(route.file + ":" + std::to_string(route.line) + ": route " + route.name +
+                        ": key: version: a reload does not change it; restart, or restore what it "
+                        "was");
+  }
   return sentences;
 }
 
-Task<std::vector<std::string>> adopt_routes(Store& store, const config::Config& config,
+Task<std::vector<std::string>> adopt_routes(Store& store, config::Config& config,
                                             std::vector<std::string> acknowledged) {
   const auto remembered = co_await store.routes();
   if (remembered.has_error()) {
@@ -40,7 +50,8 @@ Task<std::vector<std::string>> adopt_routes(Store& store, const config::Config& 
   }
   std::vector<std::string> lines = objections(weakened(*remembered, config.routes), acknowledged);
   if (!lines.empty()) co_return lines;
-  std::vector<RouteTerms> terms = terms_of(config.routes);
+  std::vector<RouteTerms> terms = successors(*remembered, config.routes);
+  attach_earlier(terms, config.routes);
   if (*remembered == terms) co_return lines;
   const auto adopted = co_await store.adopt_routes(std::move(terms));
   if (adopted.has_error()) {
@@ -55,6 +66,14 @@ Editions::Editions(Executor home, config::Config first, Load load, std::ostream&
       load_(std::move(load)),
       log_(log),
       turn_(home, Worker::Timer::time_point::max()) {}
+
+Task<std::vector<std::string>> Editions::begin(Store& store,
+                                               std::vector<std::string> acknowledged) {
+  config::Config adopted = config();
+  std::vector<std::string> refused = co_await adopt_routes(store, adopted, std::move(acknowledged));
+  if (refused.empty()) running_ = std::make_shared<const Edition>(std::move(adopted));
+  co_return refused;
+}
 
 /// One reload's turn; whoever waits for it looks again when it ends, however it ends.
 struct Editions::Turn {
@@ -101,17 +120,18 @@ Task<std::vector<std::string>> Editions::try_renew(Site& site, HandOut hand_out,
     refused.emplace_back("the process is draining");
     co_return refused;
   }
-  std::shared_ptr<const Edition> next;
+  config::Config wanted;
   try {
-    next = std::make_shared<const Edition>(load_());
+    wanted = load_();
   } catch (const std::exception& failure) {
     refused.emplace_back(failure.what());
     co_return refused;
   }
-  refused = needing_restart(config(), next->config);
+  refused = needing_restart(config(), wanted);
   if (!refused.empty()) co_return refused;
-  refused = co_await adopt_routes(*site.store, next->config, std::move(acknowledged));
+  refused = co_await adopt_routes(*site.store, wanted, std::move(acknowledged));
   if (!refused.empty()) co_return refused;
+  const auto next = std::make_shared<const Edition>(std::move(wanted));
   site.metrics.welcome(next->table.routes());
   site.allow(next->config.limits);
   running_ = next;

@@ -18,11 +18,11 @@ namespace semel::proxy {
                                                        const config::Config& wanted);
 
 /// Compares the routes with what the store remembers, and lets the store remember these if nothing
-/// stands in the way.
+/// stands in the way. Then they know the earlier versions of their keys.
+/// @param config  Must outlive the task.
 /// @return What stands in the way, a line each. Empty: adopted, durably.
 /// @source spec 4, "Changing a route frees its keys"; core/route_change.h.
-[[nodiscard]] Task<std::vector<std::string>> adopt_routes(Store& store,
-                                                          const config::Config& config,
+[[nodiscard]] Task<std::vector<std::string>> adopt_routes(Store& store, config::Config& config,
                                                           std::vector<std::string> acknowledged);
 
 /// The edition that runs, and the way to the next one.
@@ -37,6 +37,10 @@ class Editions {
   /// @param home  Where renew() runs.
   Editions(Executor home, config::Config first, Load load, std::ostream& log);
 
+  /// The first edition's routes, once they are adopted.
+  /// @return What stands in the way, a line each.
+  [[nodiscard]] Task<std::vector<std::string>> begin(Store& store,
+                                                     std::vector<std::string> acknowledged);
   [[nodiscard]] const std::shared_ptr<const Edition>& running() const { return running_; }
   [[nodiscard]] const config::Config& config() const { return running_->config; }
 

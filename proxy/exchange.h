@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/dispatch.h"
 #include "core/key.h"
@@ -111,6 +112,7 @@ class Exchange : public Recycled<Exchange> {
   const Clock::time_point began_ = Clock::now();
 
   DerivedKey key_;
+  std::vector<EarlierKey> earlier_;  // Of the route's earlier key versions.
   bool has_key_ = false;
   std::optional<HexText<32>> reference_;  // Of the claim that the answer speaks of.
   HexText<55> trace_parent_;

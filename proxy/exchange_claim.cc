@@ -2,6 +2,7 @@
 // for it.
 #include <algorithm>
 
+#include "core/key_versions.h"
 #include "io/clock.h"
 #include "proxy/claim_request.h"
 #include "proxy/exchange.h"
@@ -27,7 +28,8 @@ KeyInputs Exchange::key_inputs() const {
 }
 
 Event Exchange::derive() {
-  auto derived = derive_key(key_inputs());
+  const KeyInputs inputs = key_inputs();
+  auto derived = derive_key(inputs);
   if (auto* refusal = std::get_if<KeyRefusal>(&derived)) {
     refusal_ = refusal->type;
     refusal_detail_ = std::move(refusal->detail);
@@ -36,6 +38,11 @@ Event Exchange::derive() {
   key_ = std::move(std::get<DerivedKey>(derived));
   has_key_ = true;
   metrics_.key_sources[static_cast<std::size_t>(key_.source)].add();
+  if (!route().earlier.empty()) {
+    for (const DerivedKey& key : earlier_keys(inputs)) {
+      earlier_.push_back({key.key, key.bindings});
+    }
+  }
   return Event::KeyReady;
 }
 
@@ -92,6 +99,7 @@ Task<Event> Exchange::follow() {
 ClaimRequest Exchange::claim_request() const {
   ClaimRequest request = claim_request_of(key_, route(), token_, own_reference_);
   request.disowned = worker_.site.disowned.on(key_.key);
+  request.earlier = earlier_;
   return request;
 }
 

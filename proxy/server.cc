@@ -140,7 +140,7 @@ class Server {
   }
 
   Task<> adopt_into(std::vector<std::string>& refused, std::vector<std::string> acknowledged) {
-    refused = co_await adopt_routes(*site_.store, editions_.config(), std::move(acknowledged));
+    refused = co_await editions_.begin(*site_.store, std::move(acknowledged));
   }
 
   Task<> hand_out(std::shared_ptr<const Edition> edition) {

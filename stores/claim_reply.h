@@ -26,6 +26,12 @@ enum class IndeterminateReason : std::uint8_t {
 };
 [[nodiscard]] std::string_view name(IndeterminateReason reason);
 
+/// The same call under the key that it had before its route's key version was raised.
+struct EarlierKey {
+  IdempotencyKey key;
+  Bindings bindings;
+};
+
 /// One attempt's wish to take a key.
 struct ClaimRequest {
   IdempotencyKey key;
@@ -43,6 +49,8 @@ struct ClaimRequest {
   /// Earlier claims of the asking process on this key that nobody stands behind and that have no
   /// effect under way: where one of them stands, its place is taken.
   std::vector<ClaimToken> disowned;
+  /// Looked at before `key`, never taken: what stands under one of them is the answer.
+  std::vector<EarlierKey> earlier;
 };
 
 /// The key is yours: forward.

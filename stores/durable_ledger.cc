@@ -229,10 +229,15 @@ Result<void> DurableLedger::write_change(const Ledger::Change& change,
   return {};
 }
 
-Result<ClaimReply> DurableLedger::with_body(const IdempotencyKey& key, Result<ClaimReply> reply) {
+Result<ClaimReply> DurableLedger::with_body(const ClaimRequest& request, Result<ClaimReply> reply) {
   if (!reply) return reply;
   auto* completed = std::get_if<Completed>(&*reply);
   if (!completed || completed->response) return reply;
+  IdempotencyKey key = request.key;
+  for (const EarlierKey& earlier : request.earlier) {
+    const Record* record = records_.peek(earlier.key);
+    if (record && record->reference == completed->reference) key = earlier.key;
+  }
   auto response = read_body(key);
   if (!response) return response.error();
   completed->response = *std::move(response);

@@ -42,7 +42,7 @@ class DurableLedger {
   [[nodiscard]] Result<void> commit(const Now& now);
 
   /// Fills in a body that is in the file only.
-  [[nodiscard]] Result<ClaimReply> with_body(const IdempotencyKey& key, Result<ClaimReply> reply);
+  [[nodiscard]] Result<ClaimReply> with_body(const ClaimRequest& request, Result<ClaimReply> reply);
   [[nodiscard]] Result<std::optional<RecordView>> with_body(
       Result<std::optional<RecordView>> found);
 

@@ -53,7 +53,29 @@ std::optional<ClaimReply> refusal(const Record& record, const Bindings& bindings
 
 }  // namespace
 
+/// Nobody claims under an earlier key any more, so that nothing there can change to permission.
+std::optional<Result<ClaimReply>> Ledger::answer_of_earlier(const ClaimRequest& request,
+                                                            const Now& now) const {
+  for (const EarlierKey& earlier : request.earlier) {
+    const Slot slot = lookup(earlier.key);
+    if (slot == kNoSlot) continue;
+    const Record& record = entries_[slot].record;
+    if (record.state == Record::State::Corrupt) return Fault::RecordCorrupt;
+    if (is_absent(record, request, now)) continue;
+    if (auto refused = refusal(record, earlier.bindings)) return *std::move(refused);
+    const bool in_flight = record.state == Record::State::InFlight;
+    if (!in_flight || !record.lease_over(now)) return answer(record, request, now);
+    // A silent holder: of an IDEMPOTENT call there is nothing to fear, of another the sweep will
+    // say that its outcome is unknown.
+    if (std::max(record.policy(), request.policy) == Policy::Effectful) {
+      return Held{record.reference, std::chrono::milliseconds(0)};
+    }
+  }
+  return std::nullopt;
+}
+
 Result<ClaimReply> Ledger::claim(const ClaimRequest& request, const Now& now) {
+  if (auto told = answer_of_earlier(request, now)) return *std::move(told);
   const Slot slot = lookup(request.key);
   if (slot == kNoSlot) return grant(request, kNoSlot, now);
   const Record& record = entries_[slot].record;

@@ -111,6 +111,8 @@ class Ledger {
   [[nodiscard]] Slot lookup(const Reference& reference) const;
   /// @param before  What stands under the key; kNoSlot: nothing.
   [[nodiscard]] Result<ClaimReply> grant(const ClaimRequest& request, Slot before, const Now& now);
+  [[nodiscard]] std::optional<Result<ClaimReply>> answer_of_earlier(const ClaimRequest& request,
+                                                                    const Now& now) const;
   [[nodiscard]] bool is_absent(const Record& record, const ClaimRequest& request,
                                const Now& now) const;
   [[nodiscard]] bool make_room(const Now& now);

@@ -143,7 +143,7 @@ Task<Result<ClaimReply>> SqliteStore::claim(ClaimRequest request) {
                                                      const Now& now) -> Result<ClaimReply> {
     if (now.time > latest) return Fault::StoreUnreachable;
     ledger.keep_reserve(completion_cost(request));
-    return ledger.with_body(request.key, ledger.records().claim(request, now));
+    return ledger.with_body(request, ledger.records().claim(request, now));
   };
   return ask<ClaimReply>(std::move(step));
 }
@@ -154,7 +154,7 @@ Task<Result<ClaimReply>> SqliteStore::supersede(ClaimRequest request, Attempt ab
                   DurableLedger& ledger, const Now& now) -> Result<ClaimReply> {
     if (now.time > latest) return Fault::StoreUnreachable;
     ledger.keep_reserve(completion_cost(request));
-    return ledger.with_body(request.key, ledger.records().supersede(request, abandoned, now));
+    return ledger.with_body(request, ledger.records().supersede(request, abandoned, now));
   };
   return ask<ClaimReply>(std::move(step));
 }

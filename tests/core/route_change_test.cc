@@ -127,7 +127,14 @@ const Change kOfTheKey[] = {
             {}),
     of_book("PathOfTheRoute", [](Route& r) { r.key.path = PathInKey::Route; },
             {"key: path was concrete and is route"}),
-    of_book("Version", [](Route& r) { r.key_version = 2; }, {"key: version was 1 and is 2"}),
+    of_book("RaisedVersion", [](Route& r) { r.key_version = 2; }, {}),
+    of_book("RaisedVersionOfAnotherRecipe",
+            [](Route& r) {
+              r.key_version = 2;
+              r.key.run.reset();
+            },
+            {}),
+    of_book("LowerVersion", [](Route& r) { r.key_version = 0; }, {"key: version was 1 and is 0"}),
     of_book("NoVersion", [](Route& r) { r.key_version.reset(); },
             {"key: version was 1 and is none"}),
     of_book("ClientKeyIgnored", [](Route& r) { r.key.client_key = ClientKey::Ignore; },

@@ -62,7 +62,7 @@ TEST(RouteTerms, AreAFaultWhereAByteIsMissingChangedOrTooMany) {
 
 TEST(RouteTerms, WhoseIdentityWasTouchedAreAFault) {
   const std::string whole = encode_terms(terms_of(std::vector<Route>{book()}));
-  const std::size_t windows = 8 + 1;  // retention; indeterminate_retention is never
+  const std::size_t windows = 8 + 1 + 4;  // retention; never; no earlier version
   for (std::size_t at = 5; at < whole.size() - windows; ++at) {
     std::string touched = whole;
     touched[at] = static_cast<char>(touched[at] ^ 1);

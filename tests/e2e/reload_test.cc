@@ -131,6 +131,35 @@ TEST(Reload, AnAcknowledgementOfNothingIsABadStart) {
   EXPECT_TRUE(says(start.err, "no change of a route called book frees keys")) << start.err;
 }
 
+TEST(Reload, ARaisedKeyVersionStillKnowsTheCallsOfTheOneBefore) {
+  Gateway gateway(with_routes(tool_routes()));
+  EXPECT_EQ(gateway.book().header("Idempotency-Status"), "executed");
+  gateway.upstream.script(commits_and_hangs());
+  expect_problem(gateway.call_tool("/tools/brief"), "indeterminate");
+  gateway.upstream.script(commits_and_answers(200, "{}"));
+  // Another recipe, too: `name` counts no more.
+  const std::string key = kToolKey;
+  const std::string raised =
+      replaced(replaced(key, ", /name", ""), "key:", "key:\n      version: 2");
+  std::string routes = replaced(tool_routes(), key, raised);
+  routes = replaced(routes, "stream_timeout: 700ms" + key, "stream_timeout: 700ms" + raised);
+  gateway.rewrite(with_routes(routes));
+  EXPECT_TRUE(
+      says(gateway.semel.reload(), "route book: key: version: a reload does not change it"));
+  for (int start = 0; start < 2; ++start) {
+    gateway.semel.kill9();  // A drain would wait for what the tool may still say.
+    gateway.semel.start();
+    EXPECT_EQ(gateway.book().header("Idempotent-Replayed"), "true");
+    expect_problem(gateway.call_tool("/tools/brief"), "indeterminate");
+    EXPECT_EQ(gateway.upstream.effects(), 2);
+  }
+  const std::string other_seats = R"({"flight":"BA117","seats":3,"name":"Zoe"})";
+  EXPECT_EQ(gateway.book(other_seats).header("Idempotency-Status"), "executed");
+  const std::string other_name = R"({"flight":"BA117","seats":3,"name":"Max"})";
+  EXPECT_EQ(gateway.book(other_name).header("Idempotent-Replayed"), "true");
+  EXPECT_EQ(gateway.upstream.effects(), 3);
+}
+
 TEST(Reload, ABrokenFileChangesNothing) {
   Gateway gateway;
   GatewayOptions broken;

@@ -28,6 +28,20 @@ config::Config some_config() {
   return config;
 }
 
+config::Config with_book(Policy policy) {
+  config::Config config = some_config();
+  Route& book = config.routes.emplace_back();
+  book.name = "book";
+  book.methods = {"POST"};
+  book.pattern = "/book";
+  book.segments = std::get<std::vector<PatternSegment>>(parse_pattern(book.pattern));
+  book.policy = policy;
+  book.key.tenant = ValueSource{ValueSource::From::Header, "X-Tenant-Id"};
+  book.file = config.file;
+  book.line = 3;
+  return config;
+}
+
 TEST(NeedingRestart, IsNothingThatAReloadTakes) {
   config::Config wanted = some_config();
   wanted.listen.authorities = {"gateway.test"};
@@ -42,6 +56,13 @@ struct Change {
   const char* key;
   void (*change)(config::Config&);
 };
+
+TEST(NeedingRestart, IsSaidOfARaisedKeyVersion) {
+  config::Config wanted = with_book(Policy::Effectful);
+  wanted.routes[0].key_version = 1;
+  EXPECT_THAT(needing_restart(with_book(Policy::Effectful), wanted),
+              ElementsAre(StartsWith("semel.yaml:3: route book: key: version: a reload")));
+}
 
 TEST(NeedingRestart, IsSaidOfEachKeyByItsName) {
   const Change kChanges[] = {
@@ -64,23 +85,9 @@ TEST(NeedingRestart, IsSaidOfEachKeyByItsName) {
   }
 }
 
-config::Config with_book(Policy policy) {
-  config::Config config = some_config();
-  Route& book = config.routes.emplace_back();
-  book.name = "book";
-  book.methods = {"POST"};
-  book.pattern = "/book";
-  book.segments = std::get<std::vector<PatternSegment>>(parse_pattern(book.pattern));
-  book.policy = policy;
-  book.key.tenant = ValueSource{ValueSource::From::Header, "X-Tenant-Id"};
-  book.file = config.file;
-  book.line = 3;
-  return config;
-}
-
 class AdoptRoutes : public ::testing::Test {
  protected:
-  std::vector<std::string> adopt(const config::Config& config,
+  std::vector<std::string> adopt(config::Config config,
                                  std::vector<std::string> acknowledged = {}) {
     return loop.run(adopt_routes(*store, config, std::move(acknowledged)));
   }
@@ -105,6 +112,19 @@ TEST_F(AdoptRoutes, WhatFreesKeysIsTakenOnceItIsAcknowledged) {
   EXPECT_THAT(adopt(with_book(Policy::Idempotent), {"book"}),
               ElementsAre(StartsWith("acknowledge book: no change")));
   EXPECT_THAT(adopt(with_book(Policy::Effectful)), IsEmpty()) << "more is taken silently";
+}
+
+TEST_F(AdoptRoutes, ARaisedKeyVersionIsTakenAndTheOneBeforeIsKnownToTheRoute) {
+  ASSERT_THAT(adopt(with_book(Policy::Effectful)), IsEmpty());
+  for (int start = 0; start < 2; ++start) {
+    config::Config raised = with_book(Policy::Effectful);
+    raised.routes[0].key_version = 1;
+    raised.routes[0].key.run = ValueSource{ValueSource::From::Header, "X-Run-Id"};
+    EXPECT_THAT(loop.run(adopt_routes(*store, raised, {})), IsEmpty());
+    ASSERT_EQ(raised.routes[0].earlier.size(), 1u);
+    EXPECT_EQ(raised.routes[0].earlier[0]->key_version, std::nullopt);
+    EXPECT_EQ(raised.routes[0].earlier[0]->key.run, std::nullopt);
+  }
 }
 
 TEST_F(AdoptRoutes, AStoreThatCannotSayWhatItRememberedIsNoPermission) {

@@ -87,6 +87,7 @@ class StoreConformance : public ::testing::TestWithParam<StoreMaker> {
 
 #include "tests/stores/conformance_claiming.h"
 #include "tests/stores/conformance_disowning.h"
+#include "tests/stores/conformance_earlier.h"
 #include "tests/stores/conformance_operating.h"
 #include "tests/stores/conformance_resolving.h"
 #include "tests/stores/conformance_settling.h"
