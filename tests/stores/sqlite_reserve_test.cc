@@ -137,18 +137,42 @@ TEST(SqliteReserve, AClaimThatCouldNotBeEndedIsNotGranted) {
   });
 }
 
-TEST(SqliteReserve, ATenantWithALongNameHasItsPlaceToo) {
-  on_a_small_disk("8m", [](const std::string& folder) {
+// So many claims that the steps in which the reserve grows make no difference.
+constexpr std::uint64_t kMany = 300;
+
+TEST(SqliteReserve, EachOfManyMayHaveBeenAnsweredWithLongHeaderLines) {
+  on_a_small_disk("16m", [](const std::string& folder) {
     Tale tale(folder);
     std::vector<Attempt> open;
-    for (std::uint64_t n = 0; n < 30; ++n) {
-      auto request = request_of(n, n);
-      request.tenant = std::string(1'000 * (n % 9) + 100 * n, 't');
-      open.push_back(tale.open_claim(request));
+    for (std::uint64_t n = 0; n < kMany; ++n) {
+      open.push_back(tale.open_claim(request_of(n, n)));
       demand(open.back().fence.value != 0, "no room for claim " + std::to_string(n));
     }
-    end_all_on_a_full_disk(tale, open);
+    for (const Attempt& attempt : open) {
+      tale.neighbour.take_all();
+      demand(tale.record(attempt, bare_answer()).has_value(), "one could not be recorded");
+    }
   });
+}
+
+TEST(SqliteReserve, EachOfManyMayBeOfATenantWithALongName) {
+  for (const std::size_t name_bytes : {700, 2'000, 5'000}) {
+    SCOPED_TRACE(name_bytes);
+    on_a_small_disk("48m", [name_bytes](const std::string& folder) {
+      Tale tale(folder);
+      std::vector<Attempt> open;
+      for (std::uint64_t n = 0; n < kMany; ++n) {
+        auto request = request_of(n, n);
+        request.tenant = std::string(name_bytes, 't');
+        open.push_back(tale.open_claim(request));
+        demand(open.back().fence.value != 0, "no room for claim " + std::to_string(n));
+      }
+      for (const Attempt& attempt : open) {
+        tale.neighbour.take_all();
+        demand(tale.record(attempt, bare_answer()).has_value(), "one could not be recorded");
+      }
+    });
+  }
 }
 
 TEST(SqliteReserve, WhatIsFreeOnAFullDiskGoesToNobodyElse) {
