@@ -57,13 +57,13 @@ Task<Event> Exchange::forward() {
   request.fence = fence_;
 
   const auto now = Clock::now();
+  const auto boot = boot_time();
   UpstreamCall::Dispatch dispatch;
   // Before the first byte `dispatch_by` bounds everything; once one has left, `timeout` does.
-  const auto asked_at = claim_asked_.count() != 0 ? claim_asked_ : boot_time();
-  const auto window = dispatched_
-                          ? std::chrono::nanoseconds(first_sent_ + route().timeout - now)
-                          : std::chrono::nanoseconds(asked_at + route().dispatch_by - boot_time());
-  dispatch.not_after = boot_time() + window;
+  const auto asked_at = claim_asked_.count() != 0 ? claim_asked_ : boot;
+  const auto window = dispatched_ ? std::chrono::nanoseconds(first_sent_ + route().timeout - now)
+                                  : std::chrono::nanoseconds(asked_at + route().dispatch_by - boot);
+  dispatch.not_after = boot + window;
   dispatch.connect_until = now + window;
   dispatch.pooled_age_max = asked_.policy == Policy::Effectful
                                 ? Clock::duration(site.config.keepalive_effectful)

@@ -69,7 +69,7 @@ std::variant<Flights::Lead, Flights::Seat, Flights::Refusal> Flights::join(
   const std::lock_guard lock(shard.mutex);
   auto& flight = shard.flights[key];
   if (flight == nullptr) {
-    flight = std::make_shared<Flight>(key, bindings, ends);
+    flight = std::allocate_shared<Flight>(Recycling<Flight>(), key, bindings, ends);
     Lead lead;
     lead.flights_ = this;
     lead.flight_ = flight;

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <atomic>
+#include <boost/asio/recycling_allocator.hpp>
 #include <chrono>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -87,9 +89,15 @@ class Flights {
   [[nodiscard]] Sight sight(const Seat& seat);
 
  private:
+  /// A flight comes and goes with every keyed request: its memory is used again.
+  template <class T>
+  using Recycling = asio::recycling_allocator<T>;
+  using Board =
+      std::unordered_map<IdempotencyKey, std::shared_ptr<Flight>, KeyHash, std::equal_to<>,
+                         Recycling<std::pair<const IdempotencyKey, std::shared_ptr<Flight>>>>;
   struct Shard {
     std::mutex mutex;
-    std::unordered_map<IdempotencyKey, std::shared_ptr<Flight>, KeyHash> flights;
+    Board flights;
   };
   static constexpr std::size_t kShards = 64;
   [[nodiscard]] Shard& shard_of(const IdempotencyKey& key) {

@@ -76,6 +76,7 @@ std::optional<Result<ClaimReply>> Ledger::answer_of_earlier(const ClaimRequest& 
 
 Result<ClaimReply> Ledger::claim(const ClaimRequest& request, const Now& now) {
   if (auto told = answer_of_earlier(request, now)) return *std::move(told);
+  expect(request.reference);
   const Slot slot = lookup(request.key);
   if (slot == kNoSlot) return grant(request, kNoSlot, now);
   const Record& record = entries_[slot].record;

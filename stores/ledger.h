@@ -109,6 +109,8 @@ class Ledger {
  private:
   [[nodiscard]] Slot lookup(const IdempotencyKey& key) const;
   [[nodiscard]] Slot lookup(const Reference& reference) const;
+  /// Has the place of a reference that may be added fetched while its key is sought.
+  void expect(const Reference& reference) const;
   /// @param before  What stands under the key; kNoSlot: nothing.
   [[nodiscard]] Result<ClaimReply> grant(const ClaimRequest& request, Slot before, const Now& now);
   [[nodiscard]] std::optional<Result<ClaimReply>> answer_of_earlier(const ClaimRequest& request,

@@ -227,6 +227,10 @@ Slot Ledger::lookup(const Reference& reference) const {
   });
 }
 
+void Ledger::expect(const Reference& reference) const {
+  by_reference_.expect(hash_of(reference, seed_));
+}
+
 Slot Ledger::add(const IdempotencyKey& key) {
   const Slot slot = add_unnoted(key);
   if (journal_ == Journal::On) {

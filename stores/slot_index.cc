@@ -46,7 +46,7 @@ void SlotIndex::place(Bucket bucket) {
 
 void SlotIndex::grow() {
   const std::size_t size = buckets_.empty() ? kBucketsAtFirst : buckets_.size() * 2;
-  const std::vector<Bucket> before = std::exchange(buckets_, std::vector<Bucket>(size));
+  const Buckets before = std::exchange(buckets_, Buckets(size));
   for (const Bucket& bucket : before) {
     if (bucket.slot != kNoSlot) place(bucket);
   }

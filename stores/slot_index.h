@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "stores/large_pages.h"
 #include "stores/slab.h"
 
 namespace semel {
@@ -29,6 +30,11 @@ class SlotIndex {
     return kNoSlot;
   }
 
+  /// Fetches the place of a hash that is soon inserted or sought: it is in no cache, mostly.
+  void expect(std::uint32_t hash) const {
+    if (!buckets_.empty()) __builtin_prefetch(&buckets_[home(hash)]);
+  }
+
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
@@ -42,7 +48,9 @@ class SlotIndex {
   void place(Bucket bucket);
   void grow();
 
-  std::vector<Bucket> buckets_;  ///< A power of two of them, or none; never full.
+  using Buckets = std::vector<Bucket, LargePages<Bucket>>;
+
+  Buckets buckets_;  ///< A power of two of them, or none; never full.
   std::size_t size_ = 0;
 };
 

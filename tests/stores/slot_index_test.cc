@@ -19,9 +19,10 @@ TEST(SlotIndex, AnEmptyOneFindsNothing) {
 
 TEST(SlotIndex, EverySlotIsFoundHoweverOftenTheTableGrew) {
   SlotIndex index;
-  for (Slot slot = 0; slot < 10'000; ++slot) index.insert(slot * 2654435761u, slot);
-  EXPECT_EQ(index.size(), 10'000u);
-  for (Slot slot = 0; slot < 10'000; ++slot) {
+  constexpr Slot kSlots = 300'000;  // More than a large page has room for.
+  for (Slot slot = 0; slot < kSlots; ++slot) index.insert(slot * 2654435761u, slot);
+  EXPECT_EQ(index.size(), kSlots);
+  for (Slot slot = 0; slot < kSlots; ++slot) {
     ASSERT_EQ(index.find(slot * 2654435761u, [](Slot) { return true; }), slot);
   }
 }
