@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <ostream>
 
 #include "tests/e2e/crash_site.h"
 
@@ -20,6 +21,8 @@ struct Tool {
   const char* policy;
   int stops;  ///< Rounds with a SIGSTOP; each takes a lease.
 };
+void PrintTo(const Tool& tool, std::ostream* out) { *out << tool.path; }
+
 constexpr int kKills = 50;
 constexpr Tool kTools[] = {{CrashSite::kEffectful, "EFFECTFUL", 50},
                            {CrashSite::kIdempotent, "IDEMPOTENT", 10}};
