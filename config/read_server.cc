@@ -53,7 +53,7 @@ Admin read_admin(const Mapping& mapping) {
   Admin admin;
   admin.address = read_address(mapping.require("address"));
   if (const auto value = mapping.find("token")) {
-    admin.token = value->text();
+    admin.token = value->secret();
     if (!is_visible_ascii(admin.token)) {
       value->fail("has characters that no header carries; use visible ASCII without spaces");
     }

@@ -121,6 +121,14 @@ std::string Value::text() const {
   return text;
 }
 
+std::string Value::secret() const {
+  std::string text = scalar("a text");
+  if (node_->spelling == Spelling::Plain && looks_typed(text)) {
+    fail("is no text in YAML; put it in quotes");
+  }
+  return text;
+}
+
 std::string Value::nonempty_text() const {
   std::string result = text();
   if (result.empty()) fail("is empty; write a text");

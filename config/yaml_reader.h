@@ -47,6 +47,8 @@ class Value {
   [[nodiscard]] std::string text() const;
   /// A text of at least one character.
   [[nodiscard]] std::string nonempty_text() const;
+  /// A text that no error may show.
+  [[nodiscard]] std::string secret() const;
   /// `true` or `false`, bare.
   [[nodiscard]] bool boolean() const;
   /// Decimal digits without a leading zero, bare.

@@ -258,14 +258,6 @@ TEST(Load, VariablesMayStandForNumbersAndTruthValues) {
   EXPECT_TRUE(store.allow_volatile);
 }
 
-TEST(Load, SecretsAreNotQuotedInErrors) {
-  using testing::Not;
-  EXPECT_THAT(error_with_server("store:", "admin: {address: \"h:1\", token: \"${TOKEN}\"}\nstore:"),
-              testing::AllOf(HasSubstr("token: has characters"), Not(HasSubstr("a secret"))));
-  EXPECT_THAT(error_with_server("{sqlite: {path: ./semel.db}}", "{redis: {url: \"http://:pw@h\"}}"),
-              testing::AllOf(HasSubstr("url: is no URL of this store"), Not(HasSubstr("pw"))));
-}
-
 TEST(Load, TheOtherStoresAreTaken) {
   const auto with = [](const std::string& store) {
     std::string text = kServer + ("routes:\n" + route("", ""));

@@ -129,6 +129,24 @@ TEST(LiveAnswer, AnEventStreamThatNeverEndsIsCutAtItsTimeoutAndNeverRunsAgain) {
   expect_one_effect(gateway);
 }
 
+TEST(LiveAnswer, AToolThatNeverPausesIsCutAtItsTimeoutToo) {
+  CaseRoute route;
+  route.more = "    stream_timeout: 300ms\n    settle: 300ms\n";
+  Gateway gateway(one_route(route));
+  gateway.upstream.script([](Turn& turn) {
+    turn.commit();
+    turn.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
+    // More than a slow machine passes on in the time, and never a moment without a byte.
+    const std::string much(1 << 20, '.');
+    for (int piece = 0; piece < 20'000; ++piece) turn.send(much);
+  });
+  const Response endless = gateway.call(keyed_call("endless"));
+  EXPECT_EQ(name(endless.end), "cut");
+  expect_problem(gateway.call(keyed_call("endless")), "indeterminate");
+  EXPECT_TRUE(eventually([&] { return gateway.upstream.open_connections() == 0; }));
+  expect_one_effect(gateway);
+}
+
 TEST(LiveAnswer, AClientThatLeavesAStreamLeavesItToBeRecorded) {
   Gateway gateway(keeping("64KiB"));
   const Pieces stream{.framing = Framing::Chunked,

@@ -35,6 +35,7 @@ std::array<asio::const_buffer, 1> one(const std::string& text) { return {asio::b
 
 class ConnectionTest : public ::testing::Test {
  protected:
+  ConnectionTest() { loop.pass(kNoon - 12h); }
   Task<std::string> read_once() {
     std::string room(64, '\0');
     const ReadReply read = co_await stream.ours->read_some(room);
@@ -102,6 +103,14 @@ TEST_F(ConnectionTest, WhatIsStartedAfterTheDeadlineEndsAtOnceUntilThereIsANewOn
 
   stream.ours->expires_at(kNoon + 1h);
   EXPECT_EQ(loop.run(read_once()), "late");
+}
+
+TEST_F(ConnectionTest, APeerWhoseBytesAreAlwaysThereDoesNotOutlastTheDeadline) {
+  ASSERT_TRUE(stream.theirs.send_all("more and more", soon()));
+  loop.pass(kNoon);
+  stream.ours->expires_at(kNoon - 1ms);  // As by a caller that goes on with the deadline it had.
+  EXPECT_EQ(loop.run(read_once()), "");
+  EXPECT_EQ(last, IoEnd::Expired);
 }
 
 TEST_F(ConnectionTest, ANewDeadlineReplacesTheOneBefore) {
