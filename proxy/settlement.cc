@@ -122,7 +122,9 @@ Task<> Settlement::go_on(Behind behind) {
   Store& store = *behind.worker->site.store;
   Worker::Timer timer(behind.worker->executor());
   auto pause = kFirstPause;
-  while (boot_time() < behind.lease_ends && !behind.worker->is_ending()) {
+  // Once in any case: what is known here is late news where a stop has outlasted the lease.
+  for (bool once = false; !behind.worker->is_ending(); once = true) {
+    if (once && boot_time() >= behind.lease_ends) break;
     timer.expires_after(pause);
     co_await timer.async_wait(kNoThrow);
     pause = std::min(pause * 2, kLongestPause);
