@@ -132,5 +132,21 @@ TEST(LongAnswer, ThatIsCutIsCountedAsWhatItIsNotAsExecuted) {
   }
 }
 
+TEST(LongAnswer, ReachesAPromptClientWholeWhereNothingLateIsAwaited) {
+  GatewayOptions options;
+  options.routes = R"(
+routes:
+  - name: book
+    match: {methods: [POST], path: /tools/book}
+    upstream: tool
+    policy: EFFECTFUL
+    settle: 0s)" + std::string(kToolKey);
+  Gateway gateway(options);
+  gateway.upstream.script(commits_and_answers(200, std::string(4'000'000, 'x')));
+  const Response whole = gateway.book();
+  EXPECT_EQ(name(whole.end), "complete") << "full buffers are no slow client";
+  EXPECT_EQ(whole.body.size(), 4'000'000U);
+}
+
 }  // namespace
 }  // namespace semel::testing
