@@ -188,16 +188,17 @@ Task<Event> Exchange::relay_live() {
   }
 }
 
-/// A slow client is not the tool's fault: its time is not counted, but the lease has only so much
-/// room for it.
+/// A slow client is not the tool's fault: as far as `settle` has room its time is not counted. Then
+/// it may have half of what the tool has left, so that the tool can still end in time: the lease has
+/// no room for more.
 Task<> Exchange::hand_on(std::string_view data) {
-  reply_.be_patient_for(route().settle - stalled_);
   const auto handed = Clock::now();
+  const Clock::duration credit = route().settle - stalled_;
+  reply_.be_patient_for(credit + (stream_until_ - handed) / 2);
   co_await reply_.piece(data, Reply::Hold::LastByte);
-  const auto waited = Clock::now() - handed;
-  stalled_ += waited;
-  stream_until_ += waited;
-  if (stalled_ > route().settle) reply_.cut();
+  const auto uncounted = std::min(credit, Clock::now() - handed);
+  stalled_ += uncounted;
+  stream_until_ += uncounted;
 }
 
 const StoredResponsePtr& Exchange::answer() {
