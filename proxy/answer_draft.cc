@@ -1,4 +1,5 @@
-// From what a tool said to what is kept of it. Called by proxy/exchange and proxy/late_call.
+// From what a tool said to what is kept of it. Called by proxy/exchange, proxy/late_call
+// and proxy/shadow.
 #include "proxy/answer_draft.h"
 
 #include <algorithm>

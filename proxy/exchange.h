@@ -42,6 +42,9 @@ class Exchange : public Recycled<Exchange> {
   };
 
   Exchange(Worker& worker, Asked asked, Reply& reply);
+  ~Exchange() {
+    if (shadow_ != nullptr) shadow_->give_up();
+  }
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 

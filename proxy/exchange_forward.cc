@@ -189,8 +189,8 @@ Task<Event> Exchange::relay_live() {
 }
 
 /// A slow client is not the tool's fault: as far as `settle` has room its time is not counted. Then
-/// it may have half of what the tool has left, so that the tool can still end in time: the lease has
-/// no room for more.
+/// it may have half of what the tool has left, so that the tool can still end in time: the lease
+/// has no room for more.
 Task<> Exchange::hand_on(std::string_view data) {
   const auto handed = Clock::now();
   const Clock::duration credit = route().settle - stalled_;

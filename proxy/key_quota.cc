@@ -19,7 +19,7 @@ void KeyQuota::turn_to(Clock::time_point now) {
 bool KeyQuota::take(const std::string& tenant, std::size_t limit, Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   turn_to(now);
-  std::size_t& taken = taken_[tenant];
+  std::size_t& taken = taken_[sha256(tenant)];
   if (taken >= limit) return false;
   ++taken;
   return true;
@@ -28,8 +28,9 @@ bool KeyQuota::take(const std::string& tenant, std::size_t limit, Clock::time_po
 void KeyQuota::give_back(const std::string& tenant, Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   turn_to(now);
-  const auto at = taken_.find(tenant);
-  if (at != taken_.end() && at->second > 0) --at->second;
+  const auto at = taken_.find(sha256(tenant));
+  if (at == taken_.end()) return;
+  if (--at->second == 0) taken_.erase(at);
 }
 
 std::chrono::seconds KeyQuota::until_next(Clock::time_point now) {

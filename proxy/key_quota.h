@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <mutex>
 #include <string>
-#include <unordered_map>
+
+#include "core/digest.h"
 
 namespace semel::proxy {
 
@@ -28,7 +30,8 @@ class KeyQuota {
 
   std::mutex mutex_;
   std::chrono::minutes minute_{0};
-  std::unordered_map<std::string, std::size_t> taken_;
+  /// By a hash of the tenant: what a client chooses takes the same room however long it is.
+  std::map<Sha256Bytes, std::size_t> taken_;
 };
 
 }  // namespace semel::proxy

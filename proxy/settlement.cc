@@ -1,4 +1,5 @@
-// Writes the end of a claim into the store, now or behind the reply. Called by proxy/exchange only.
+// Writes the end of a claim into the store, now or behind the reply. Called by proxy/exchange,
+// proxy/late_call and proxy/shadow.
 #include "proxy/settlement.h"
 
 #include <algorithm>
@@ -20,8 +21,6 @@ bool may_heal(Fault fault) {
          fault == Fault::StoreUnreachable;
 }
 
-}  // namespace
-
 /// An operator ruled, and the tool's own answer says otherwise: somebody has to look at it.
 void report_contradiction(const Attempt& attempt) {
   std::fprintf(stderr,
@@ -30,6 +29,8 @@ void report_contradiction(const Attempt& attempt) {
                std::string(hex_of(attempt.key).view().substr(0, 8)).c_str(),
                static_cast<unsigned long long>(attempt.fence.value));
 }
+
+}  // namespace
 
 /// One write that goes on after its exchange. Everything by value: the exchange is gone.
 struct Settlement::Behind {

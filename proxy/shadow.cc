@@ -2,6 +2,8 @@
 // proxy/exchange, which never waits for it.
 #include "proxy/shadow.h"
 
+#include <new>
+
 #include "io/clock.h"
 #include "proxy/claim_request.h"
 
@@ -40,17 +42,25 @@ void Shadow::ask(const KeyInputs& inputs) {
 
 void Shadow::overhear(const RequestBody::Piece& piece, KeyInputs inputs) {
   if (is_too_long_) return;
-  request_body_.append(piece.data);
+  try {
+    copy(piece.data);
+    if (!is_too_long_ && piece.end == RequestBody::End::Last) {
+      inputs.body = request_body_;
+      ask(inputs);
+    }
+  } catch (const std::bad_alloc&) {
+    is_too_long_ = true;  // What cannot be watched passes all the same.
+  }
+  if (is_too_long_ || piece.end == RequestBody::End::Last) request_body_ = std::string();
+}
+
+void Shadow::copy(std::string_view data) {
+  request_body_.append(data);
   if (request_body_.size() > Buffer::kBlock && !request_share_.is_granted()) {
     request_share_ = worker_.site.buffered.take(route_.request_body_bytes_max);
   }
   const bool has_room = request_body_.size() <= Buffer::kBlock || request_share_.is_granted();
   is_too_long_ = !has_room || request_body_.size() > route_.request_body_bytes_max;
-  if (!is_too_long_ && piece.end == RequestBody::End::Last) {
-    inputs.body = request_body_;
-    ask(inputs);
-  }
-  if (is_too_long_ || piece.end == RequestBody::End::Last) request_body_ = std::string();
 }
 
 void Shadow::hear(std::string_view piece) {
@@ -70,6 +80,10 @@ void Shadow::ended_without(const UpstreamCall& call) {
   // A call that was given up because its client left is cut as well, as far as anybody can know.
   if (call.failure() != CallFailure::None) reason_ = unknown_because(call.failure());
   tell(call.may_have_sent() ? Event::Unanswered : Event::NeverSent);
+}
+
+void Shadow::give_up() noexcept {
+  if (!news_) tell(Event::Unanswered);
 }
 
 void Shadow::tell(Event news) {

@@ -33,6 +33,8 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   void hear(std::string_view piece);
   /// The answer is whole with this last piece.
   void answered(const UpstreamCall& call, std::string_view last_piece);
+  /// The exchange is gone, whatever became of it. Without effect where the end was told.
+  void give_up() noexcept;
   /// The call is over. Without effect after answered().
   void ended_without(const UpstreamCall& call);
 
@@ -40,6 +42,7 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   [[nodiscard]] static Task<> run(std::shared_ptr<Shadow> self);
   [[nodiscard]] Task<bool> claim();
   [[nodiscard]] Task<> settle();
+  void copy(std::string_view data);
   void tell(Event news);
 
   Worker& worker_;

@@ -74,7 +74,11 @@ UpstreamCall::~UpstreamCall() {
 void UpstreamCall::drop_connection() {
   if (connection_ == nullptr) return;
   connection_.reset();
-  site_.pool.forget();
+  if (is_late_) {
+    --site_.late_calls;
+  } else {
+    site_.pool.forget();
+  }
 }
 
 Task<UpstreamEnd> UpstreamCall::send(const ForwardedRequest& request, std::string_view body,
@@ -297,6 +301,10 @@ Task<bool> UpstreamCall::outlive_request() {
   co_await stop_pump();
   if (pump_ != nullptr && !pump_->sent_all) co_return false;
   if (connection_ == nullptr || failure_ != CallFailure::Timeout) co_return false;
+  if (site_.late_calls >= site_.config.connections_max) co_return false;
+  ++site_.late_calls;
+  site_.pool.forget();
+  is_late_ = true;
   pump_ = nullptr;
   failure_ = CallFailure::None;
   co_return true;
@@ -304,7 +312,7 @@ Task<bool> UpstreamCall::outlive_request() {
 
 Task<> UpstreamCall::finish() {
   const bool silent = head_rest_.empty() && body_in_.text().size() == to_consume_;
-  const bool reusable = complete_ && silent && !saw_close_ && head_.keep_alive &&
+  const bool reusable = !is_late_ && complete_ && silent && !saw_close_ && head_.keep_alive &&
                         (pump_ == nullptr || (!pump_->running && pump_->sent_all));
   if (connection_ != nullptr && !reusable) connection_->cancel();
   co_await stop_pump();

@@ -44,6 +44,9 @@ struct UpstreamSite {
   UpstreamPool pool;
   std::size_t next_endpoint = 0;
   std::vector<std::string> spare_heads;  ///< Rendered requests' rooms, to be used again.
+  /// Calls that are still heard after their time. They hold no slot of the pool: a tool that hangs
+  /// must not keep those out who come after; but there are at most as many again.
+  std::size_t late_calls = 0;
 };
 
 /// Starts a coroutine on the worker, held by its gate.
@@ -95,7 +98,8 @@ class UpstreamCall : public Recycled<UpstreamCall> {
   [[nodiscard]] bool ended_at_close() const { return framing_.ends_at_close(); }
 
   /// Ends the sending, so that the call may be heard after its request, body and stream are gone.
-  /// @return false: not the whole request has left, or the end is known already.
+  /// @return false: not the whole request has left, the end is known already, or too many are
+  /// heard.
   [[nodiscard]] Task<bool> outlive_request();
 
   /// Ends the call: the connection goes back to the pool if the answer was complete and nothing
@@ -135,6 +139,7 @@ class UpstreamCall : public Recycled<UpstreamCall> {
   Buffer in_;
   ResponseHead head_;
   bool may_have_sent_ = false;
+  bool is_late_ = false;  ///< Outlived its request, and gave its slot back.
   bool has_head_ = false;
   bool complete_ = false;
   bool saw_close_ = false;

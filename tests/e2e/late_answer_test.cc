@@ -143,6 +143,22 @@ TEST(LateAnswer, TheClientsConnectionGoesOnWhileTheToolIsHeard) {
   EXPECT_EQ(after_the_news(gateway).status, 201);
 }
 
+TEST(LateAnswer, ToolsThatAreStillHeardKeepNobodyOut) {
+  GatewayOptions options;
+  options.upstream_more = "    connections: 1\n";  // Of each worker.
+  Gateway gateway(options);
+  gateway.upstream.script(commits_and_hangs());
+  for (int call = 1; call <= 4; ++call) {
+    expect_problem(gateway.call_tool("/tools/brief", kBooking,
+                                     {{"X-Run-Id", "run-" + std::to_string(call)}}),
+                   "indeterminate");
+  }
+  gateway.upstream.script(answers(200, "{}"));
+  for (int call = 1; call <= 8; ++call) {
+    EXPECT_EQ(gateway.call_tool("/tools/fare").status, 200);
+  }
+}
+
 TEST(LateAnswer, ADrainWaitsForIt) {
   Gateway gateway({.store = StoreKind::Sqlite});
   gateway.upstream.script(commits_and_answers_when_let_go(201, R"({"id":"b-1"})"));
