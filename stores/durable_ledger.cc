@@ -78,7 +78,7 @@ void DurableLedger::keep_reserve(std::size_t cost) {
 }
 
 bool DurableLedger::is_reserve_spent() const {
-  return reserve_.is_possible() && reserve_.bytes() == 0;
+  return reserve_.is_possible() && reserve_.is_spent();
 }
 
 void DurableLedger::compare_with_witness(const SqliteOptions& options) {
@@ -220,7 +220,8 @@ Result<void> DurableLedger::write_change(const Ledger::Change& change,
     // A completed record is written once, by the step that completed it, while its answer is here.
     SEMEL_CHECK(!record->answer.empty());
     AnswerView answer = record->answer.view();
-    if (is_reserve_spent()) answer.lines = {};  // Nobody is told them without the body.
+    // Nobody is told them without the body; with it a replay is exact.
+    if (answer.kept == BodyKept::NotKept && is_reserve_spent()) answer.lines = {};
     response = encode_response(answer);
   }
   const auto row = log_.append(change.key, encode_record(change.key, *record), response);

@@ -35,6 +35,7 @@ bool SpaceReserve::grow_to(std::size_t bytes) {
   } while (result != 0 && errno == EINTR);
   if (result == 0) {
     bytes_ = bytes;
+    is_spent_ = false;
     return true;
   }
   is_possible_ = errno != EOPNOTSUPP && errno != ENOSYS;
@@ -45,7 +46,9 @@ bool SpaceReserve::grow_to(std::size_t bytes) {
 
 std::size_t SpaceReserve::give_up() {
   const std::size_t given = std::exchange(bytes_, 0);
-  if (given != 0) static_cast<void>(::ftruncate(descriptor_, 0));
+  if (given == 0) return 0;
+  is_spent_ = true;
+  static_cast<void>(::ftruncate(descriptor_, 0));
   return given;
 }
 

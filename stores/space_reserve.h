@@ -22,6 +22,8 @@ class SpaceReserve {
   /// False where the file system cannot allocate ahead: then nothing is ever reserved.
   [[nodiscard]] bool is_possible() const { return is_possible_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// True from giving it up until it has grown again; not before it first grew.
+  [[nodiscard]] bool is_spent() const { return is_spent_; }
   /// @return true if it holds that many bytes now; otherwise it is as large as it was.
   [[nodiscard]] bool grow_to(std::size_t bytes);
   /// Gives all of it back. @return how much that was.
@@ -33,6 +35,7 @@ class SpaceReserve {
   const std::string path_;
   int descriptor_ = -1;
   std::size_t bytes_ = 0;
+  bool is_spent_ = false;
   bool is_possible_ = true;
 };
 
