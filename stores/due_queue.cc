@@ -10,12 +10,17 @@ namespace {
 /// Among so many lines an empty one is kept, so that one record after the other makes none anew.
 constexpr std::size_t kIdleLinesMax = 64;
 
+std::optional<StoreTime> own_due(const Record& record) {
+  if (!record.terms) return std::nullopt;
+  return record.due_at(record.window());
+}
+
 }  // namespace
 
 void DueQueue::add(Slot slot) {
   LedgerEntry& entry = entries_[slot];
   SEMEL_CHECK(entry.due.place == DueLink::Place::Nowhere);
-  const auto due = entry.record.due_at();
+  const auto due = own_due(entry.record);
   if (!due || *due == StoreTime::max()) return;
   Line& line = lines_[*due - entry.record.changed_at];
   if (line.last != kNoSlot && entries_[line.last].record.changed_at > entry.record.changed_at) {
@@ -40,7 +45,7 @@ void DueQueue::remove(Slot slot) {
     entry.due = DueLink{};
     return;
   }
-  const StoreTime due = entry.record.due_at().value();
+  const StoreTime due = own_due(entry.record).value();
   if (link.place == DueLink::Place::Line) {
     const auto at = lines_.find(due - entry.record.changed_at);
     SEMEL_CHECK(at != lines_.end());

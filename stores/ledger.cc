@@ -224,7 +224,7 @@ Result<ResolveReply> Ledger::resolve(const Reference& reference, const Resolutio
   const Record& record = entries_[slot].record;
   // An operator is a reader too: a lease that ended in silence is an unknown outcome already.
   const bool silent = record.state == Record::State::InFlight && record.lease_over(now) &&
-                      record.policy() == Policy::Effectful;
+                      windows_.stricter_policy(record) == Policy::Effectful;
   if (record.state != Record::State::Indeterminate && !silent) return ResolveReply::NotUnknown;
   if (resolution.decision == Resolution::Decision::DidNotHappen) {
     if (!record.lease_over(now)) return ResolveReply::AttemptAlive;
@@ -276,11 +276,13 @@ SweepReport Ledger::sweep(std::size_t limit, const Now& now) {
     if (slot == kNoSlot) return report;
     if (taken == limit) break;
     const Record& record = entries_[slot].record;
-    if (record.state == Record::State::InFlight) {
+    const StoreTime due = windows_.due_at(record).value_or(StoreTime::max());
+    if (record.state == Record::State::InFlight &&
+        windows_.stricter_policy(record) == Policy::Effectful) {
       mark(slot, IndeterminateReason::OwnerLost, std::nullopt, now);
       report.owner_lost += 1;
-    } else if (!windows_.is_over(record, now)) {
-      due_.postpone(slot, windows_.end_of(record).value_or(StoreTime::max()));
+    } else if (now.time < due) {
+      due_.postpone(slot, due);
     } else {
       if (record.state != Record::State::Freed) report.expired += 1;
       erase(slot);
@@ -304,8 +306,12 @@ void Ledger::settle_lost_claims(const Now& now) {
   for (const Slot slot : open) {
     if (entries_[slot].record.policy() == Policy::Effectful) {
       mark(slot, IndeterminateReason::OwnerLost, std::nullopt, now);
-    } else {
-      erase(slot);
+    } else if (!entries_[slot].record.lease_over(now)) {
+      // Only the next call knows today's policy, and the stricter one decides what becomes of it.
+      Record& abandoned = begin_change(slot);
+      abandoned.lease_end = abandoned.changed_at = now.time;
+      abandoned.changed = now.wall;
+      end_change(slot);
     }
   }
 }

@@ -80,8 +80,8 @@ class Ledger {
   void load(const IdempotencyKey& key, Record record);
   /// Takes a key away, as a file says. Not journalled.
   void unload(const IdempotencyKey& key);
-  /// The claims of a process that is gone: EFFECTFUL to indeterminate(owner_lost), others to
-  /// absent.
+  /// The claims of a process that is gone: EFFECTFUL to indeterminate(owner_lost), of others the
+  /// lease ends.
   void settle_lost_claims(const Now& now);
   /// What follows no transition: where the file holds the record, and whether its payload is warm.
   void place(const IdempotencyKey& key, std::uint64_t row);

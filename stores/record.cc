@@ -72,12 +72,12 @@ std::size_t Record::open_cost() const {
   return completion_cost(*terms);
 }
 
-std::optional<StoreTime> Record::due_at() const {
+std::optional<StoreTime> Record::due_at(const Window& window) const {
   if (!terms) return std::nullopt;
-  if (state != State::InFlight) return end_of(window());
-  // An IDEMPOTENT claim stays until somebody supersedes it.
-  if (policy() != Policy::Effectful) return std::nullopt;
-  return lease_end;
+  if (state != State::InFlight) return end_of(window);
+  if (policy() == Policy::Effectful) return lease_end;
+  if (!window.indeterminate_retention) return std::nullopt;
+  return later(lease_end, *window.indeterminate_retention);
 }
 
 Window longer(const Window& a, const Window& b) {

@@ -90,8 +90,9 @@ struct Record {
   [[nodiscard]] bool lease_over(const Now& now) const { return now.time >= lease_end; }
   /// Of a claim that is open: completion_cost(); 0 otherwise.
   [[nodiscard]] std::size_t open_cost() const;
-  /// When housekeeping has something to do with it by its own window, if ever.
-  [[nodiscard]] std::optional<StoreTime> due_at() const;
+  /// When housekeeping has something to do with it by that window, if ever: an EFFECTFUL claim is
+  /// marked at the end of its lease, an IDEMPOTENT one is kept like an unknown outcome from there.
+  [[nodiscard]] std::optional<StoreTime> due_at(const Window& window) const;
 };
 
 /// True where the reason itself proves that no further byte of the attempt can arrive: an operator

@@ -9,7 +9,8 @@
 
 namespace semel {
 
-/// The windows of today's routes: a record is kept for the longer of its own and its route's.
+/// The windows and policies of today's routes: a record is kept for the longer of its own window
+/// and its route's.
 /// @thread One at a time.
 /// @source spec 4, "The stricter of the record's own policy and retention and today's governs".
 class RouteWindows {
@@ -23,11 +24,19 @@ class RouteWindows {
   [[nodiscard]] std::optional<StoreTime> end_of(const Record& record,
                                                 const ClaimRequest& request) const;
   [[nodiscard]] bool is_over(const Record& record, const Now& now) const;
+  /// When housekeeping has something to do with it, if ever.
+  [[nodiscard]] std::optional<StoreTime> due_at(const Record& record) const;
+  /// Of the record's own policy and its route's.
+  [[nodiscard]] Policy stricter_policy(const Record& record) const;
 
  private:
+  struct Today {
+    Window window;
+    Policy policy = Policy::Idempotent;
+  };
   [[nodiscard]] Window of(const Record& record) const;
 
-  std::unordered_map<std::string, Window> windows_;  ///< By the route's name.
+  std::unordered_map<std::string, Today> today_;  ///< By the route's name.
 };
 
 }  // namespace semel

@@ -29,7 +29,7 @@ enum class ResolveReply : std::uint8_t {
 };
 
 struct SweepReport {
-  std::size_t expired = 0;     ///< Completed or indeterminate records whose window passed: erased.
+  std::size_t expired = 0;     ///< Records whose window passed: erased.
   std::size_t owner_lost = 0;  ///< EFFECTFUL claims whose lease was over: marked indeterminate.
   bool more = false;           ///< The batch was full: call again.
 };

@@ -74,6 +74,35 @@ TEST(Indeterminate, AKillWhileTheCallFliesLetsAnIdempotentCallRunAgain) {
   EXPECT_EQ(gateway.upstream.requests(), 2);
 }
 
+GatewayOptions with_one_seat_route(const std::string& policy) {
+  GatewayOptions options{.store = StoreKind::Sqlite};
+  options.routes = R"(
+routes:
+  - name: seat
+    match: {methods: [POST], path: /tools/seat}
+    upstream: tool
+    timeout: 10s
+    policy: )" + policy +
+                   kToolKey;
+  return options;
+}
+
+TEST(Indeterminate, AKillWhileAnIdempotentCallFliesLeavesItUnknownToARouteThatIsEffectfulNow) {
+  Gateway gateway(with_one_seat_route("IDEMPOTENT"));
+  gateway.upstream.script(commits_and_hangs());
+  std::future<Response> cut = gateway.begin("/tools/seat");
+  ASSERT_TRUE(gateway.upstream.sees_effects(1));
+  gateway.semel.kill9();
+  EXPECT_FALSE(cut.get().is_complete());
+  gateway.upstream.script(commits_and_answers(200, "{}"));
+  gateway.rewrite(with_one_seat_route("EFFECTFUL"));
+  gateway.semel.start();
+  expect_unknown(gateway.call_tool("/tools/seat"), "seat");
+  expect_unknown(gateway.call_tool("/tools/seat"), "seat");
+  EXPECT_EQ(gateway.upstream.requests(), 1);
+  EXPECT_EQ(gateway.upstream.effects(), 1);
+}
+
 TEST(Indeterminate, AServerErrorOfTheToolIsRelayedOnceThenTheCallIsUnknown) {
   for (const int status : {408, 500, 501, 502, 503, 504, 599}) {
     SCOPED_TRACE(status);

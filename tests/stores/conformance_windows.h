@@ -81,6 +81,56 @@ TEST_P(StoreConformance, AnUnknownOutcomeIsKeptForEverOnceItsRouteSaysSo) {
   }
 }
 
+TEST_P(StoreConformance, ASilentIdempotentHolderIsKeptForItsLeaseAndItsWindow) {
+  auto silent = request_of(1, 1);
+  silent.policy = Policy::Idempotent;
+  silent.indeterminate_retention = 60s;
+  granted(silent);
+  clock_.advance(30s + 60s - 1ms);
+  EXPECT_EQ(run(store_->sweep(100)).value().expired, 0u);
+  EXPECT_TRUE(find(silent.key));
+  clock_.advance(1ms);
+  const auto swept = run(store_->sweep(100)).value();
+  EXPECT_EQ(swept.expired, 1u);
+  EXPECT_EQ(swept.owner_lost, 0u);
+  EXPECT_FALSE(find(silent.key));
+}
+
+TEST_P(StoreConformance, ASilentIdempotentHolderIsKeptForTheLongerWindowOfToday) {
+  auto silent = request_of(1, 1);
+  silent.policy = Policy::Idempotent;
+  silent.indeterminate_retention = 60s;
+  granted(silent);
+  auto today = route_today(1h, 1h);
+  today.policy = Policy::Idempotent;
+  ASSERT_TRUE(run(store_->adopt_routes({today})).has_value());
+  clock_.advance(30s + 1h - 1ms);
+  EXPECT_EQ(run(store_->sweep(100)).value().expired, 0u);
+  EXPECT_TRUE(find(silent.key));
+  clock_.advance(1ms);
+  EXPECT_EQ(run(store_->sweep(100)).value().expired, 1u);
+}
+
+TEST_P(StoreConformance, ASilentIdempotentHolderOfARouteThatIsEffectfulNowIsAnUnknownOutcome) {
+  for (const std::uint64_t n : {1, 2}) {
+    auto silent = request_of(n, n);
+    silent.policy = Policy::Idempotent;
+    silent.indeterminate_retention = 60s;
+    granted(silent);
+  }
+  ASSERT_TRUE(run(store_->adopt_routes({route_today(1h, std::nullopt)})).has_value());
+  Resolution word;
+  word.decision = Resolution::Decision::DidNotHappen;
+  EXPECT_EQ(run(store_->resolve(request_of(1, 1).reference, word)).value(),
+            ResolveReply::NotUnknown)
+      << "its lease is alive";
+  clock_.advance(30s);
+  EXPECT_EQ(run(store_->resolve(request_of(1, 1).reference, word)).value(), ResolveReply::Done);
+  clock_.advance(60s);
+  EXPECT_EQ(run(store_->sweep(100)).value().owner_lost, 1u);
+  EXPECT_EQ(told<Indeterminate>(request_of(2, 3)).reason, IndeterminateReason::OwnerLost);
+}
+
 TEST_P(StoreConformance, WhatWasKeptLongerIsLetGoOnceNoRouteAsksForIt) {
   auto brief = request_of(1, 1);
   brief.retention = 60s;

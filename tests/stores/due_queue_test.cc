@@ -78,15 +78,27 @@ TEST_F(DueQueueTest, WhatWasRecalledIsShownAtOnce) {
   EXPECT_EQ(queue_.due_by(20s), slot);
 }
 
-TEST_F(DueQueueTest, AClaimIsDueWithItsLeaseAndAnIdempotentOneNever) {
-  for (const Policy policy : {Policy::Idempotent, Policy::Effectful}) {
+TEST_F(DueQueueTest, AClaimIsDueWithItsLeaseAndAnIdempotentOneItsWindowLater) {
+  struct Row {
+    Policy policy;
+    std::optional<std::chrono::seconds> window;
+    StoreTime due;
+  };
+  for (const auto& [policy, window, due] : {Row{Policy::Effectful, {}, 30s},
+                                            {Policy::Effectful, 10s, 30s},
+                                            {Policy::Idempotent, {}, StoreTime::max()},
+                                            {Policy::Idempotent, 10s, 40s}}) {
     const Slot slot = entries_.take();
     ClaimTerms terms;
     terms.policy = policy;
+    terms.indeterminate_retention = window;
     entries_[slot].record.terms = std::make_shared<const ClaimTerms>(terms);
     entries_[slot].record.lease_end = 30s;
     queue_.add(slot);
-    EXPECT_EQ(queue_.due_by(24h), policy == Policy::Effectful ? slot : kNoSlot);
+    EXPECT_EQ(queue_.due_by(due - 1ns), kNoSlot);
+    if (due == StoreTime::max()) continue;
+    EXPECT_EQ(queue_.due_by(due), slot);
+    queue_.remove(slot);
   }
 }
 

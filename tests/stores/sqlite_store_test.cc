@@ -119,11 +119,71 @@ TEST_F(SqliteReopen, ClaimsOfTheProcessBeforeAreSettled) {
   EXPECT_EQ(view->state, RecordView::State::Indeterminate);
   EXPECT_EQ(view->reason, IndeterminateReason::OwnerLost);
   EXPECT_EQ(view->fence, holder.fence);
-  EXPECT_FALSE(find(idempotent.key));
+  EXPECT_EQ(find(idempotent.key)->state, RecordView::State::InFlight);
+  EXPECT_EQ(find(idempotent.key)->lease_left, 0ms) << "nobody has to wait for a dead process";
   close();
   // Settled in the file, not only in the memory of the process that found them.
   open();
   EXPECT_EQ(find(effectful.key)->reason, IndeterminateReason::OwnerLost);
+  EXPECT_EQ(find(idempotent.key)->lease_left, 0ms);
+}
+
+TEST_F(SqliteReopen, OfTheClaimsOfTheProcessBeforeTheStricterPolicyDecides) {
+  init();
+  open();
+  std::vector<Attempt> lost;
+  for (std::uint64_t n = 1; n <= 2; ++n) {
+    auto request = request_of(n, n);
+    request.policy = Policy::Idempotent;
+    lost.push_back(granted(request));
+  }
+  reopen();
+  auto harmless = request_of(1, 11);
+  harmless.policy = Policy::Idempotent;
+  const auto told = claim(harmless).value();
+  ASSERT_TRUE(std::holds_alternative<Abandoned>(told));
+  EXPECT_EQ(std::get<Abandoned>(told).policy, Policy::Idempotent);
+  const auto superseded = run(store_->supersede(harmless, lost[0])).value();
+  ASSERT_TRUE(std::holds_alternative<Granted>(superseded));
+  EXPECT_GT(std::get<Granted>(superseded).fence, lost[1].fence);
+
+  const auto stricter = request_of(2, 12);
+  const auto kept = claim(stricter).value();
+  ASSERT_TRUE(std::holds_alternative<Abandoned>(kept)) << "its effect may have happened";
+  EXPECT_EQ(std::get<Abandoned>(kept).policy, Policy::Effectful);
+  const auto refused = run(store_->supersede(stricter, lost[1])).value();
+  EXPECT_TRUE(std::holds_alternative<Abandoned>(refused));
+  EXPECT_EQ(run(store_->mark_indeterminate(lost[1], IndeterminateReason::OwnerLost, {})).value(),
+            WriteReply::Done);
+  EXPECT_TRUE(std::holds_alternative<Indeterminate>(claim(stricter).value()));
+}
+
+TEST_F(SqliteReopen, AnAbandonedIdempotentClaimDoesNotStayForEver) {
+  init();
+  open();
+  auto request = request_of(1, 1);
+  request.policy = Policy::Idempotent;
+  request.indeterminate_retention = 600s;
+  granted(request);
+  reopen();
+  clock_.advance(600s - 1ms);
+  EXPECT_EQ(run(store_->sweep(100)).value().expired, 0u);
+  clock_.advance(1ms);
+  EXPECT_EQ(run(store_->sweep(100)).value().expired, 1u);
+  EXPECT_FALSE(find(request.key));
+  reopen();
+  EXPECT_FALSE(find(request.key));
+}
+
+TEST_F(SqliteReopen, RoutesAreAdoptedWhileAClaimOfTheProcessBeforeIsOpen) {
+  init();
+  open();
+  auto request = request_of(1, 1);
+  request.policy = Policy::Idempotent;
+  granted(request);
+  reopen();
+  EXPECT_TRUE(run(store_->adopt_routes({route_today(1h, 2h)})).has_value());
+  granted(request_of(2, 2));
 }
 
 TEST_F(SqliteReopen, TheFenceRisesOnThoughEveryRowIsGone) {
