@@ -131,7 +131,10 @@ Result<void> DurableLedger::commit(const Now& now) {
     undo();
     return Fault::StoreBroken;
   }
-  if (records_.changes().empty() && reclaim_ == 0 && !adopting_) return {};
+  if (records_.changes().empty() && reclaim_ == 0 && !adopting_) {
+    records_.commit();  // What is counted without a change has been told all the same.
+    return {};
+  }
   const auto done = write_with_reserve(now);
   is_disk_full_ = !done && done.error() == Fault::StoreFull;
   if (!done) {

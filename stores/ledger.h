@@ -147,6 +147,7 @@ class Ledger {
   std::size_t bytes_ = 0;
   std::size_t open_cost_ = 0;
   std::uint64_t contradicted_ = 0;
+  std::uint64_t contradicted_at_commit_ = 0;
   TermsPool terms_;
   RouteWindows windows_;
   Slab<LedgerEntry> entries_;

@@ -207,6 +207,7 @@ void Ledger::commit() {
     if (slot != kNoSlot) entries_[slot].noted = false;
   }
   changes_.clear();
+  contradicted_at_commit_ = contradicted_;
 }
 
 void Ledger::rollback() {
@@ -215,6 +216,7 @@ void Ledger::rollback() {
     unload(change->key);
     if (change->before) load(change->key, *std::move(change->before));
   }
+  contradicted_ = contradicted_at_commit_;
 }
 
 Slot Ledger::lookup(const IdempotencyKey& key) const {

@@ -75,6 +75,33 @@ TEST_F(SqliteFaults, AFullDiskRefusesAndHealsByItself) {
   EXPECT_EQ(find(before.key)->response->body, "room again");
 }
 
+TEST_F(SqliteFaults, AContradictionThatFoundNoRoomIsCountedOnce) {
+  const auto set_free = [this](const ClaimRequest& request) {
+    const Attempt attempt = granted(request);
+    run(store_->mark_indeterminate(attempt, IndeterminateReason::Cut, {})).value();
+    Resolution word;
+    word.decision = Resolution::Decision::DidNotHappen;
+    EXPECT_EQ(run(store_->resolve(request.reference, word)).value(), ResolveReply::Done);
+    return attempt;
+  };
+  const auto answer = response_of(200, "it did");
+  const Attempt late = set_free(request_of(1, 1));
+  disk_.set(Mood::Full);
+  EXPECT_EQ(run(store_->record(late, answer)).error(), Fault::StoreFull);
+  EXPECT_EQ(run(store_->health()).resolutions_contradicted, 0u);
+  disk_.set(Mood::Well);
+  EXPECT_EQ(record(late, answer), WriteReply::DoneAgainstWord);
+  EXPECT_EQ(run(store_->health()).resolutions_contradicted, 1u);
+
+  const Attempt stale = set_free(request_of(2, 2));
+  granted(request_of(2, 3));
+  EXPECT_EQ(record(stale, answer), WriteReply::StaleAgainstWord);
+  disk_.set(Mood::Full);
+  EXPECT_EQ(claim(request_of(4, 4)).error(), Fault::StoreFull);
+  EXPECT_EQ(run(store_->health()).resolutions_contradicted, 2u) << "that one was told";
+  disk_.set(Mood::Well);
+}
+
 TEST_F(SqliteFaults, RoutesThatFoundNoRoomAreNotAdopted) {
   auto brief = request_of(1, 1);
   brief.retention = 60s;
