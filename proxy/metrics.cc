@@ -286,7 +286,7 @@ void Metrics::add_store(MetricsPage& page, const StoreHealth& health) const {
     page.distribution(parts([i](auto& s) -> auto& { return s.store_duration[i]; }),
                       {{"operation", std::string(name(static_cast<StoreOperation>(i)))}});
   }
-  page.gauge("semel_store_up", "1 while the store takes claims.");
+  page.gauge("semel_store_up", "1 unless the store is broken; a full one refuses new calls.");
   page.value(health.up ? 1 : 0);
   page.gauge("semel_store_suspect", "1 while the store may have lost records.");
   page.value(health.suspect ? 1 : 0);

@@ -91,7 +91,9 @@ std::string SqliteStore::create(const SqliteOptions& options, const StoreClock& 
 
 std::string SqliteStore::acknowledge_closed(const SqliteOptions& options, const StoreClock& clock) {
   DurableLedger ledger(options, clock);
-  if (!ledger.watch().is_suspect()) return options.path + " is not suspect: nothing was changed";
+  if (!ledger.watch().is_suspect()) {
+    return options.path + " is not suspect: there was nothing to acknowledge";
+  }
   const std::string remark = ledger.watch().remark();
   if (!ledger.acknowledge()) {
     throw StoreError(remark + "; the witness in " + options.state_dir +
