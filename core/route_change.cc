@@ -181,8 +181,16 @@ class Comparison {
           "runs again",
           "client_key: " + std::string(word(was.client_key)));
     }
-    // Where a client's key is required nothing is derived, before or after.
-    if (was.client_key == ClientKey::Required || is.client_key == ClientKey::Required) return;
+    // While a client's key is required nothing is derived.
+    if (is.client_key == ClientKey::Required) return;
+    if (was.client_key == ClientKey::Required) {
+      if (!honoured_alike) return;
+      add("client_key was required and is " + std::string(word(is.client_key)),
+          "what was derived before it was required is compared with nothing any more, and a repeat "
+          "of a call of then, without an Idempotency-Key, may run again",
+          "client_key: required");
+      return;
+    }
     compare_derived(was, is);
   }
 

@@ -36,7 +36,8 @@ Task<Event> LateCall::hear(Deadlines::Clock::time_point until) {
 }
 
 Event LateCall::broken_off() const {
-  return call_->failure() == CallFailure::Timeout ? Event::WaitOver : Event::Unanswered;
+  // Only a tool that ended the connection has ended the attempt.
+  return call_->failure() == CallFailure::Cut ? Event::Unanswered : Event::WaitOver;
 }
 
 Task<Event> LateCall::perform(Act act) {

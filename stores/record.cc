@@ -92,10 +92,11 @@ Window longer(const Window& a, const Window& b) {
 bool reason_ends_attempt(IndeterminateReason reason) {
   switch (reason) {
     case IndeterminateReason::Cut:
-    case IndeterminateReason::Malformed:
     case IndeterminateReason::UpstreamStatus:
     case IndeterminateReason::Unrecorded:
       return true;
+    // Here it was not the tool that ended the connection: it may be at work still.
+    case IndeterminateReason::Malformed:
     case IndeterminateReason::Timeout:
     case IndeterminateReason::OwnerLost:
     case IndeterminateReason::Internal:

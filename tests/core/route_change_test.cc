@@ -205,7 +205,6 @@ TEST(RouteChanges, WhereAClientsKeyWasRequiredNothingWasDerived) {
   std::vector<Route> before = routes();
   before[kBook].key.client_key = ClientKey::Required;
   std::vector<Route> after = before;
-  after[kBook].key.client_key = ClientKey::Optional;
   after[kBook].key.run.reset();
   after[kBook].key.fields.clear();
   EXPECT_THAT(weakened(terms_of(before), after), IsEmpty());
@@ -232,6 +231,20 @@ TEST(RouteChanges, ASentenceSaysWhatWhyAndWhatToDo) {
                           "(serve --acknowledge book, or POST /-/reload?acknowledge=book) once "
                           "its last calls are older than one retention (24h), or restore mode: "
                           "enforce"));
+}
+
+TEST(RouteChanges, WhatWasDerivedBeforeAKeyWasRequiredIsNotFreedInTwoSilentSteps) {
+  std::vector<Route> step = routes();
+  const auto said = [&](const std::function<void(Route&)>& change) {
+    const std::vector<RouteTerms> before = terms_of(step);
+    change(step[kBook]);
+    std::size_t sentences = 0;
+    for (const RouteChange& each : weakened(before, step)) sentences += each.route == "book";
+    return sentences;
+  };
+  EXPECT_EQ(said([](Route& r) { r.key.client_key = ClientKey::Required; }), 0u);
+  EXPECT_EQ(said([](Route& r) { r.key.run = ValueSource{From::Header, "X-B"}; }), 0u);
+  EXPECT_EQ(said([](Route& r) { r.key.client_key = ClientKey::Optional; }), 1u);
 }
 
 TEST(RouteChanges, AcknowledgedOnesAreNoObjection) {

@@ -109,6 +109,24 @@ TEST_P(StoreConformance, LateNewsOfTheSameAttemptSettlesAnUnknownOutcome) {
   granted(request_of(2, 4));
 }
 
+TEST_P(StoreConformance, OnlyTheEndOfTheConnectionOrOfTheAnswerEndsAnAttempt) {
+  std::uint64_t number = 0;
+  const auto resolved_at_once = [&](IndeterminateReason reason) {
+    const auto request = request_of(number + 1, ++number);
+    mark(granted(request), reason).value();
+    return resolve(request.reference, Resolution::Decision::DidNotHappen).value();
+  };
+  for (const auto reason : {IndeterminateReason::Cut, IndeterminateReason::UpstreamStatus,
+                            IndeterminateReason::Unrecorded}) {
+    EXPECT_EQ(resolved_at_once(reason), ResolveReply::Done) << name(reason);
+  }
+  // The tool said nothing, or nothing that can be read: it may be at work still.
+  for (const auto reason : {IndeterminateReason::Timeout, IndeterminateReason::Malformed,
+                            IndeterminateReason::Internal}) {
+    EXPECT_EQ(resolved_at_once(reason), ResolveReply::AttemptAlive) << name(reason);
+  }
+}
+
 TEST_P(StoreConformance, AReaderMayMarkOnlyWhenTheLeaseIsOver) {
   const auto request = request_of(1, 1);
   const auto holder = granted(request);
