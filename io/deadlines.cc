@@ -22,26 +22,26 @@ void Deadlines::arm(Entry& entry, Clock::time_point at) {
 
 void Deadlines::sweep(Clock::time_point now) {
   if (now != Clock::time_point::max()) swept_ = now;
-  // A cursor of our own in the ring survives whatever a callback disarms.
-  Entry cursor(nullptr, nullptr);
-  Entry end(nullptr, nullptr);
-  arm(end, now);
-  cursor.previous_ = &head_;
-  cursor.next_ = head_.next_;
-  head_.next_->previous_ = &cursor;
-  head_.next_ = &cursor;
-  while (cursor.next_ != &end) {
-    Entry* due = cursor.next_;
+  // Two entries of our own in the ring survive whatever a callback disarms.
+  arm(end_, now);
+  cursor_.previous_ = &head_;
+  cursor_.next_ = head_.next_;
+  head_.next_->previous_ = &cursor_;
+  head_.next_ = &cursor_;
+  while (cursor_.next_ != &end_) {
+    Entry* due = cursor_.next_;
     Entry* after = due->next_;
-    cursor.disarm();
-    cursor.previous_ = due;
-    cursor.next_ = after;
-    due->next_ = &cursor;
-    after->previous_ = &cursor;
+    cursor_.disarm();
+    cursor_.previous_ = due;
+    cursor_.next_ = after;
+    due->next_ = &cursor_;
+    after->previous_ = &cursor_;
     if (due->at_ > now) continue;
     due->disarm();
     due->expire_(due->owner_);
   }
+  cursor_.disarm();
+  end_.disarm();
 }
 
 }  // namespace semel

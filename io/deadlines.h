@@ -45,7 +45,9 @@ class Deadlines {
   void sweep(Clock::time_point now);
 
  private:
-  Entry head_;  // A ring: head_ is its only fixed member.
+  Entry head_;                      // A ring: head_ is its only fixed member.
+  Entry cursor_{nullptr, nullptr};  // In the ring while it is swept: how far, and
+  Entry end_{nullptr, nullptr};     // up to where; what is armed meanwhile lies behind it.
   Clock::time_point swept_ = Clock::now();
 };
 

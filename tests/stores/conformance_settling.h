@@ -112,7 +112,8 @@ TEST_P(StoreConformance, LateNewsOfTheSameAttemptSettlesAnUnknownOutcome) {
 TEST_P(StoreConformance, OnlyTheEndOfTheConnectionOrOfTheAnswerEndsAnAttempt) {
   std::uint64_t number = 0;
   const auto resolved_at_once = [&](IndeterminateReason reason) {
-    const auto request = request_of(number + 1, ++number);
+    number += 1;
+    const auto request = request_of(number, number);
     mark(granted(request), reason).value();
     return resolve(request.reference, Resolution::Decision::DidNotHappen).value();
   };
