@@ -119,12 +119,15 @@ TEST_F(SqliteReopen, ClaimsOfTheProcessBeforeAreSettled) {
   EXPECT_EQ(view->state, RecordView::State::Indeterminate);
   EXPECT_EQ(view->reason, IndeterminateReason::OwnerLost);
   EXPECT_EQ(view->fence, holder.fence);
-  EXPECT_EQ(find(idempotent.key)->state, RecordView::State::InFlight);
-  EXPECT_EQ(find(idempotent.key)->lease_left, 0ms) << "nobody has to wait for a dead process";
+  const auto abandoned = find(idempotent.key);
+  ASSERT_TRUE(abandoned);
+  EXPECT_EQ(abandoned->state, RecordView::State::InFlight);
+  EXPECT_EQ(abandoned->lease_left, 0ms) << "nobody has to wait for a dead process";
   close();
   // Settled in the file, not only in the memory of the process that found them.
   open();
   EXPECT_EQ(find(effectful.key)->reason, IndeterminateReason::OwnerLost);
+  ASSERT_TRUE(find(idempotent.key));
   EXPECT_EQ(find(idempotent.key)->lease_left, 0ms);
 }
 
