@@ -14,9 +14,10 @@ namespace semel::proxy {
 /// The name of a field that Semel sets itself: a token, or it does not compile.
 class OwnName {
  public:
+  /// Implicit: a name is spelled as text where it is used.
   template <std::size_t kSize>
-  consteval OwnName(const char (&name)[kSize])
-      : text_(name, kSize - 1) {  // NOLINT: spelled as text.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  consteval OwnName(const char (&name)[kSize]) : text_(name, kSize - 1) {
     static_assert(kSize > 1);
     for (const char c : text_) {
       if (!is_token_byte(c)) throw "a field name is a token";
