@@ -78,11 +78,14 @@ class Server {
     // From here on a signal waits for its turn and ends nobody.
     for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
     std::vector<std::string> refused;
-    asio::co_spawn(house_, adopt_into(refused, std::move(acknowledged)), [](std::exception_ptr) {});
+    std::exception_ptr failed;
+    asio::co_spawn(house_, adopt_into(refused, std::move(acknowledged)),
+                   [&failed](std::exception_ptr failure) { failed = std::move(failure); });
     house_.run();
     house_.restart();
-    if (refused.empty()) return;
+    if (!failed && refused.empty()) return;
     site_.store->close();
+    if (failed) std::rethrow_exception(failed);
     std::string text;
     for (const std::string& line : refused) text.append(text.empty() ? "" : "\n").append(line);
     throw std::runtime_error(text);
@@ -164,6 +167,11 @@ class Server {
     return editions_.renew(site_, std::move(give), std::move(acknowledged));
   }
 
+  Task<> reload_by_signal() {
+    const std::vector<std::string> nothing_acknowledged;
+    static_cast<void>(co_await reload(nothing_acknowledged));
+  }
+
   Task<std::string> metrics_page() {
     const StoreHealth health = co_await site_.store->health();
     co_return site_.metrics.render(health);
@@ -204,8 +212,10 @@ class Server {
       auto [error, signal] = co_await signals_.async_wait(kNoThrow);
       if (error) co_return;
       if (signal != SIGHUP) break;
-      const std::vector<std::string> nothing_acknowledged;
-      static_cast<void>(co_await reload(nothing_acknowledged));
+      // Beside this loop: a store may keep a reload waiting, and a SIGTERM must not wait for it.
+      asio::co_spawn(house_, reload_by_signal(), [this](std::exception_ptr failure) {
+        if (failure) log_ << "semel: a reload failed, what ran runs on" << std::endl;
+      });
     }
     log_ << "semel: draining" << std::endl;
     site_.draining = true;
@@ -219,10 +229,7 @@ class Server {
   }
 
   [[nodiscard]] std::chrono::milliseconds drain_deadline() const {
-    std::chrono::milliseconds longest{0};
-    for (const Route& route : editions_.running()->table.routes())
-      longest = std::max(longest, route.timeout);
-    return longest + kDrainMargin;
+    return editions_.longest_timeout() + kDrainMargin;
   }
 
   void end_house() {

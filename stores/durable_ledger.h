@@ -55,8 +55,12 @@ class DurableLedger {
   /// Housekeeping of the file itself, once the callers have their answers.
   [[nodiscard]] Result<void> tidy();
 
+  /// As the group that is under way leaves them.
   /// @faults RecordCorrupt: the file's cannot be read.
-  [[nodiscard]] const Result<std::vector<RouteTerms>>& routes() const { return routes_; }
+  [[nodiscard]] Result<std::vector<RouteTerms>> routes() const {
+    if (adopting_) return *adopting_;
+    return routes_;
+  }
   /// Counts from the next commit() on.
   void adopt(std::vector<RouteTerms> routes) { adopting_ = std::move(routes); }
 

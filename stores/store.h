@@ -110,6 +110,7 @@ class Store {
 
   /// Replaces that, durably. From now on a record is kept for the longer of its own window and that
   /// of the route of its name.
+  /// @faults StoreTimeout: routes(), asked after it, tells whether it was carried out.
   virtual Task<Result<void>> adopt_routes(std::vector<RouteTerms> routes) = 0;
 
   /// One bounded batch of housekeeping, at most `limit` records.

@@ -5,31 +5,10 @@
 
 #include "tests/e2e/operator.h"
 #include "tests/e2e/problems.h"
+#include "tests/e2e/reloading.h"
 
 namespace semel::testing {
 namespace {
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-double last_reload(const SemelProcess& semel) {
-  return semel.metric("semel_config_last_reload_successful");
-}
-
-GatewayOptions with_routes(std::string routes) {
-  GatewayOptions options{.store = StoreKind::Sqlite};
-  options.routes = std::move(routes);
-  return options;
-}
-
-constexpr char kBookPolicy[] = "policy: EFFECTFUL\n    timeout: 10s";
 
 struct Weakening {
   const char* name;

@@ -178,17 +178,6 @@ TEST_F(SqliteReopen, AnAbandonedIdempotentClaimDoesNotStayForEver) {
   EXPECT_FALSE(find(request.key));
 }
 
-TEST_F(SqliteReopen, RoutesAreAdoptedWhileAClaimOfTheProcessBeforeIsOpen) {
-  init();
-  open();
-  auto request = request_of(1, 1);
-  request.policy = Policy::Idempotent;
-  granted(request);
-  reopen();
-  EXPECT_TRUE(run(store_->adopt_routes({route_today(1h, 2h)})).has_value());
-  granted(request_of(2, 2));
-}
-
 TEST_F(SqliteReopen, TheFenceRisesOnThoughEveryRowIsGone) {
   init();
   open();
@@ -218,44 +207,6 @@ TEST_F(SqliteReopen, AFreedAttemptMayStillCompleteAfterwards) {
   reopen();
   EXPECT_FALSE(find(request.key));
   EXPECT_EQ(record(holder, response_of(200, "it did")), WriteReply::DoneAgainstWord);
-}
-
-TEST_F(SqliteReopen, TheRoutesAndTheirWindowsSurvive) {
-  init();
-  open();
-  auto brief = request_of(1, 1);
-  brief.retention = 60s;
-  record(granted(brief), response_of(200, "once"));
-  const std::vector<RouteTerms> today = {route_today(1h, std::nullopt)};
-  ASSERT_TRUE(run(store_->adopt_routes(today)).has_value());
-  reopen();
-  EXPECT_EQ(run(store_->routes()).value(), today);
-  clock_.advance(60s);
-  EXPECT_EQ(run(store_->sweep(100)).value().expired, 0u);
-  EXPECT_TRUE(find(brief.key));
-}
-
-TEST_F(SqliteReopen, AFileFromBeforeThereWereRoutesOpensAsOneWithout) {
-  init();
-  sql("DROP TABLE routes");
-  open();
-  EXPECT_TRUE(run(store_->routes()).value().empty());
-  const std::vector<RouteTerms> today = {route_today(1h, 2h)};
-  ASSERT_TRUE(run(store_->adopt_routes(today)).has_value());
-  reopen();
-  EXPECT_EQ(run(store_->routes()).value(), today);
-}
-
-TEST_F(SqliteReopen, RoutesThatCannotBeReadAreNoEmptyOnes) {
-  init();
-  open();
-  ASSERT_TRUE(run(store_->adopt_routes({route_today(1h, 2h)})).has_value());
-  close();
-  sql("UPDATE routes SET terms = substr(terms, 1, length(terms) - 1)");
-  open();
-  EXPECT_EQ(run(store_->routes()).error(), Fault::RecordCorrupt);
-  ASSERT_TRUE(run(store_->adopt_routes({})).has_value());
-  EXPECT_TRUE(run(store_->routes()).value().empty()) << "adopting is what mends it";
 }
 
 TEST_F(SqliteReopen, WithinOneBootRetentionFollowsTheBootClock) {
