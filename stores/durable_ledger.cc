@@ -102,7 +102,7 @@ void DurableLedger::compare_with_witness(const SqliteOptions& options) {
 void DurableLedger::read_rows(const std::string& path) {
   const auto read = log_.read_all([&](const SqliteLog::Row& row) {
     IdempotencyKey key;
-    if (row.key.size() != key.bytes.size()) {
+    if (row.key.size() != key.bytes.size() || row.seq == 0) {
       throw StoreError(path + " is damaged: row " + std::to_string(row.seq) + " names no key");
     }
     std::copy(row.key.begin(), row.key.end(), key.bytes.begin());
@@ -119,6 +119,9 @@ void DurableLedger::read_rows(const std::string& path) {
       records_.load(key, std::move(stored->record));
     } else {
       records_.mark_corrupt(key);
+      // Its own check holds, so it is the column that is damaged: the key that it tells is not
+      // free.
+      if (stored) records_.mark_corrupt(stored->key);
     }
     records_.place(key, row.seq);
   });

@@ -279,6 +279,24 @@ TEST_F(SqliteFile, AnUnreadableResponseMakesItsKeyUnusable) {
   }
 }
 
+TEST_F(SqliteFile, ADamagedKeyColumnFreesNeitherOfTheTwoKeys) {
+  init();
+  open();
+  const auto request = request_of(1, 1);
+  record(granted(request), response_of(200, "one"));
+  close();
+  sql("UPDATE log SET key = x'FF' || substr(key, 2)");
+  open();
+  auto shown = request_of(1, 2);
+  shown.key.bytes[0] = 0xFF;
+  ASSERT_NE(shown.key, request.key);
+  for (const auto& asked : {request_of(1, 3), shown}) {
+    const auto reply = claim(asked);
+    ASSERT_FALSE(reply.has_value());
+    EXPECT_EQ(reply.error(), Fault::RecordCorrupt);
+  }
+}
+
 TEST_F(SqliteFile, ARowWithoutAKeyIsRefusedAtTheStart) {
   init();
   open();
@@ -286,6 +304,15 @@ TEST_F(SqliteFile, ARowWithoutAKeyIsRefusedAtTheStart) {
   close();
   sql("UPDATE log SET key = x'0102'");
   EXPECT_TRUE(contains(refusal(), "is damaged: row 1"));
+}
+
+TEST_F(SqliteFile, ARowNumberThatIsNeverGivenIsRefusedAtTheStart) {
+  init();
+  open();
+  granted(request_of(1, 1));
+  close();
+  sql("UPDATE log SET seq = 0 WHERE seq = 1");
+  EXPECT_TRUE(contains(refusal(), "is damaged: row 0"));
 }
 
 TEST_F(SqliteFile, SweepingLeavesOneRowPerLivingRecord) {
