@@ -97,6 +97,9 @@ class CrashSite {
     turn.commit();
     if (const int signal = tool_strikes_.exchange(0); signal != 0) {
       ::kill(gateway.semel.pid(), signal);
+      // The answer must not overtake the stop.
+      if (signal == SIGSTOP)
+        static_cast<void>(eventually([&] { return gateway.semel.is_stopped(); }));
     }
     std::string body = "done for " + run;
     if (run.starts_with("long")) body.append(100'000, '.');
