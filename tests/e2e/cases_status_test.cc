@@ -2,6 +2,7 @@
 // each in a line.
 
 #include "tests/e2e/cases.h"
+#include "tests/e2e/expect_metric.h"
 #include "tests/e2e/faulty_disk.h"
 
 namespace semel::testing {
@@ -158,11 +159,7 @@ TEST(ReportedCases, RET_01_AfterTheWindowTheKeyIsFreeInEveryStoreAlike) {
 
 /// Expects that so many calls of the case's route ended with that outcome.
 void expect_counted(const Gateway& gateway, const char* outcome, double count) {
-  const auto read = [&] {
-    return gateway.semel.metric("semel_requests_total", {{"route", "case"}, {"outcome", outcome}});
-  };
-  EXPECT_TRUE(eventually([&] { return read() == count; }, milliseconds{5'000}))
-      << outcome << " is " << read() << " in place of " << count;
+  expect_metric(gateway, "semel_requests_total", {{"route", "case"}, {"outcome", outcome}}, count);
 }
 
 TEST(ReportedCases, MET_01_ExecutedReplayedRefusedAndUnknownCallsAreToldApart) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "tests/e2e/expect_metric.h"
 #include "tests/e2e/gateway.h"
 #include "tests/e2e/problems.h"
 
@@ -85,15 +86,6 @@ TEST(Observe, TheAccessLogMayGoToAFile) {
   EXPECT_TRUE(eventually([&] { return read_file(folder.file("access.log")).ends_with("}\n"); }));
   EXPECT_EQ(Json::parse(read_file(folder.file("access.log")))["route"].text(), "book");
   EXPECT_TRUE(gateway.semel.access_log().empty());
-}
-
-using Labels = std::map<std::string, std::string>;
-
-/// Waits until the metric has that value: an exchange is counted once its answer has left.
-void expect_metric(const Gateway& gateway, const char* name, const Labels& labels, double value) {
-  const auto read = [&] { return gateway.semel.metric(name, labels); };
-  EXPECT_TRUE(eventually([&] { return read() == value; }, milliseconds{5'000}))
-      << name << " is " << read() << " in place of " << value;
 }
 
 TEST(Observe, MetricsMoveWithWhatHappens) {

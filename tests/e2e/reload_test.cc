@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "tests/e2e/expect_metric.h"
 #include "tests/e2e/operator.h"
 #include "tests/e2e/problems.h"
 #include "tests/e2e/reloading.h"
@@ -177,14 +178,9 @@ TEST(Reload, ANewRouteIsLiveAndOneThatIsGoneIsNotAndTheOthersGoOnCounting) {
   EXPECT_EQ(gateway.call({"GET", "/other/a", {}, {}}).status, 200);
   EXPECT_EQ(gateway.call({"GET", "/files/a", {}, {}}).status, 404);
   EXPECT_EQ(gateway.book().header("Idempotent-Replayed"), "true");
-  EXPECT_EQ(
-      gateway.semel.metric("semel_requests_total", {{"route", "book"}, {"outcome", "executed"}}),
-      1);
-  EXPECT_EQ(
-      gateway.semel.metric("semel_requests_total", {{"route", "book"}, {"outcome", "replayed"}}),
-      1);
-  EXPECT_EQ(
-      gateway.semel.metric("semel_requests_total", {{"route", "other"}, {"outcome", "passed"}}), 1);
+  expect_metric(gateway, "semel_requests_total", {{"route", "book"}, {"outcome", "executed"}}, 1);
+  expect_metric(gateway, "semel_requests_total", {{"route", "book"}, {"outcome", "replayed"}}, 1);
+  expect_metric(gateway, "semel_requests_total", {{"route", "other"}, {"outcome", "passed"}}, 1);
 }
 
 TEST(Reload, AnotherEndpointIsUsedAndTheOldOnesConnectionsAreClosed) {
@@ -334,12 +330,9 @@ TEST(Reload, UnderLoadNoCallFailsAndNoCountIsLost) {
   for (std::thread& client : clients) client.join();
   EXPECT_EQ(failures, 0);
   EXPECT_EQ(gateway.upstream.requests(), reads + effects);
-  EXPECT_EQ(
-      gateway.semel.metric("semel_requests_total", {{"route", "fare"}, {"outcome", "passed"}}),
-      reads);
-  EXPECT_EQ(
-      gateway.semel.metric("semel_requests_total", {{"route", "book"}, {"outcome", "executed"}}),
-      effects);
+  expect_metric(gateway, "semel_requests_total", {{"route", "fare"}, {"outcome", "passed"}}, reads);
+  expect_metric(gateway, "semel_requests_total", {{"route", "book"}, {"outcome", "executed"}},
+                effects);
 }
 
 }  // namespace

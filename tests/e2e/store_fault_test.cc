@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "tests/e2e/expect_metric.h"
 #include "tests/e2e/faulty_disk.h"
 #include "tests/e2e/gateway.h"
 #include "tests/e2e/problems.h"
@@ -266,10 +267,8 @@ TEST(StoreFault, AnAnswerWithoutABodyIsToldAsUnrecordedToo) {
     EXPECT_EQ(first.status, row.status);
     EXPECT_EQ(first.header("Idempotency-Status"), "unrecorded")
         << "its head is its last byte, and waits for the record";
-    EXPECT_TRUE(eventually([&] {
-      return gateway.semel.metric("semel_requests_total",
-                                  {{"route", "book"}, {"outcome", "unrecorded"}}) == 1;
-    })) << "an exchange is counted once its answer has left";
+    expect_metric(gateway, "semel_requests_total", {{"route", "book"}, {"outcome", "unrecorded"}},
+                  1);
   }
 }
 
