@@ -28,7 +28,8 @@ bool is_traced(pid_t pid) {
 class Injection {
  public:
   Injection(SemelProcess& semel, const std::string& call, const std::string& signal, int nth)
-      : strace_(Process::Command{
+      : semel_(semel),
+        strace_(Process::Command{
             {"/usr/bin/strace", "-f", "-q", "-p", std::to_string(semel.pid()), "-o",
              folder_.file("trace"), "-e", "trace=" + call, "-e",
              "inject=" + call + ":signal=" + signal + ":when=" + std::to_string(nth)},
@@ -48,13 +49,19 @@ class Injection {
     return read_file(folder_.file("trace")).find("--- stopped by SIGSTOP ---") != std::string::npos;
   }
 
-  /// Lets the process, where it lives, go on alone.
+  /// Lets the process, where it lives, go on alone. A strace that hangs in its farewell is killed:
+  /// the kernel then lets go of what it held, which may have been left stopped.
   void let_go() {
     strace_.kill(SIGTERM);
-    strace_.wait(Deadline(milliseconds{10'000}));
+    if (!strace_.wait(Deadline(milliseconds{3'000}))) {
+      strace_.kill(SIGKILL);
+      strace_.wait(Deadline(milliseconds{10'000}));
+    }
+    semel_.sigcont();
   }
 
  private:
+  SemelProcess& semel_;
   TempFolder folder_;
   Process strace_;
 };
@@ -130,7 +137,6 @@ bool runs_on(CrashSite& site, const std::string& call, int nth) {
   site.gateway.semel.sigcont();
   const Response first = pending.get();
   stopper.let_go();
-  site.gateway.semel.sigcont();  // Of a stop that came behind the answer.
   const int before = site.effects_of(run);
   const Response retry = site.call(CrashSite::kEffectful, run);
   std::printf("%s: %s, then %s\n", run.c_str(), told(first).c_str(), told(retry).c_str());
