@@ -133,7 +133,8 @@ constexpr Key kUpstreamKeys[] = {
     {"connect_timeout", R"("$ref": "#/$defs/duration")", "Of one endpoint. Default: 1s."},
     {"keepalive_effectful", R"("$ref": "#/$defs/duration")",
      "EFFECTFUL rides a pooled connection only this soon after its last answer. Default: 1s."},
-    {"connections", R"("$ref": "#/$defs/integer")", "Open at once of one worker. Default: 1024."},
+    {"connections", R"("$ref": "#/$defs/integer")",
+     "Open at once of one worker; more calls wait for their turn. Default: 1024."},
 };
 
 constexpr Key kUpstreamTlsKeys[] = {

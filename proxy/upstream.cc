@@ -74,11 +74,12 @@ UpstreamCall::~UpstreamCall() {
 void UpstreamCall::drop_connection() {
   if (connection_ == nullptr) return;
   connection_.reset();
-  if (is_late_) {
-    --site_.late_calls;
-  } else {
-    site_.pool.forget();
-  }
+  give_up_slot();
+  if (is_late_) --site_.late_calls;
+}
+
+void UpstreamCall::give_up_slot() {
+  if (std::exchange(has_slot_, false)) site_.pool.forget();
 }
 
 Task<UpstreamEnd> UpstreamCall::send(const ForwardedRequest& request, std::string_view body,
@@ -88,49 +89,51 @@ Task<UpstreamEnd> UpstreamCall::send(const ForwardedRequest& request, std::strin
   const std::size_t first = site_.next_endpoint++;
   const auto too_late = [&] { return boot_time() > dispatch.not_after; };
   for (std::size_t i = 0; i < endpoints.size(); ++i) {
-    endpoint_ = (first + i) % endpoints.size();
-    const config::Endpoint& endpoint = endpoints[endpoint_];
-    while (auto pooled = site_.pool.take(endpoint_, dispatch.pooled_age_max)) {
+    const std::size_t wanted = (first + i) % endpoints.size();
+    endpoint_ = wanted;
+    auto pooled = site_.pool.take(endpoint_, dispatch.pooled_age_max);
+    if (pooled != nullptr) {
+      give_up_slot();  // It stands in one of its own.
+    } else if (!has_slot_ && !site_.pool.reserve()) {
+      auto handed = co_await site_.pool.wait(site_.executor, site_.deadlines,
+                                             dispatch.connect_until, dispatch.pooled_age_max);
+      if (!handed) break;
+      pooled = std::move(handed->connection);
+      if (pooled != nullptr) endpoint_ = handed->endpoint;
+    }
+    has_slot_ = true;
+    if (pooled != nullptr) {
       fail_point(FailPoint::BeforeDispatch);
-      if (too_late()) {
-        site_.pool.forget();
-        fail(CallFailure::TooLate);
-        co_return UpstreamEnd::NeverSent;
-      }
-      if (co_await send_on(std::move(pooled), request, endpoint.authority, body, stream)) {
+      if (too_late()) break;
+      if (co_await send_on(std::move(pooled), request, body, stream)) {
         co_return UpstreamEnd::Answered;
       }
+      endpoint_ = wanted;
     }
-    if (!site_.pool.reserve()) continue;
-    Peer peer{endpoint.address.host, endpoint.address.port, endpoint.address.unix_path};
+    const config::Address& address = endpoints[endpoint_].address;
+    Peer peer{address.host, address.port, address.unix_path};
     const auto until =
         std::min(dispatch.connect_until, Clock::now() + site_.config.connect_timeout);
     auto fresh = co_await dial(site_.executor, site_.deadlines, std::move(peer), until);
     fail_point(FailPoint::BeforeDispatch);
-    if (fresh == nullptr || too_late()) {
-      site_.pool.forget();
-      if (fresh != nullptr) {
-        fail(CallFailure::TooLate);
-        co_return UpstreamEnd::NeverSent;
-      }
-      continue;
-    }
-    if (co_await send_on(std::move(fresh), request, endpoint.authority, body, stream)) {
+    if (too_late()) break;
+    if (fresh != nullptr && co_await send_on(std::move(fresh), request, body, stream)) {
       co_return UpstreamEnd::Answered;
     }
   }
+  give_up_slot();
   fail(too_late() ? CallFailure::TooLate : CallFailure::Unreachable);
   co_return UpstreamEnd::NeverSent;
 }
 
-/// @return false: the kernel took no byte, so none left.
+/// @return false: the kernel took no byte, so none left. The connection is closed, its slot kept.
 Task<bool> UpstreamCall::send_on(std::unique_ptr<Connection> connection,
-                                 const ForwardedRequest& request, std::string_view authority,
-                                 std::string_view body, RequestBody* stream) {
+                                 const ForwardedRequest& request, std::string_view body,
+                                 RequestBody* stream) {
   connection_ = std::move(connection);
   connection_->expires_never();
   request_head_.clear();
-  request.render(request_head_, authority);
+  request.render(request_head_, site_.config.endpoints[endpoint_].authority);
   const bool chunked = stream != nullptr && !request.body_length;
   if (chunked) body = {};  // A chunked stream starts with its first chunk.
 
@@ -140,7 +143,7 @@ Task<bool> UpstreamCall::send_on(std::unique_ptr<Connection> connection,
   const SendReply sent = connection_->write_now(buffers);
   if (sent.bytes == 0 && sent.end != IoEnd::Done) {
     may_have_sent_ = false;
-    drop_connection();
+    connection_.reset();
     co_return false;
   }
   sent_at_ = Clock::now();
@@ -303,7 +306,7 @@ Task<bool> UpstreamCall::outlive_request() {
   if (connection_ == nullptr || failure_ != CallFailure::Timeout) co_return false;
   if (site_.late_calls >= site_.config.connections_max) co_return false;
   ++site_.late_calls;
-  site_.pool.forget();
+  give_up_slot();
   is_late_ = true;
   pump_ = nullptr;
   failure_ = CallFailure::None;
@@ -318,6 +321,7 @@ Task<> UpstreamCall::finish() {
   co_await stop_pump();
   if (connection_ == nullptr) co_return;
   if (reusable) {
+    has_slot_ = false;
     site_.pool.give(endpoint_, std::move(connection_), announced_timeout(head_), answered_at_);
   } else {
     drop_connection();

@@ -22,7 +22,7 @@ namespace semel::proxy {
 /// Why an upstream call is not Answered.
 enum class CallFailure : std::uint8_t {
   None,
-  Unreachable,  ///< NeverSent: nobody to send it to.
+  Unreachable,  ///< NeverSent: nobody to send it to, or no slot to send it from.
   TooLate,      ///< NeverSent: `dispatch_by` had passed before the first byte.
   Timeout,
   Cut,
@@ -62,8 +62,8 @@ class UpstreamCall : public Recycled<UpstreamCall> {
   /// Before the first byte.
   struct Dispatch {
     std::chrono::nanoseconds not_after;  ///< CLOCK_BOOTTIME; nothing is sent later.
-    Clock::time_point connect_until;
-    Clock::duration pooled_age_max;  ///< Oldest last answer of a pooled connection.
+    Clock::time_point connect_until;     ///< A slot is waited for until then, too.
+    Clock::duration pooled_age_max;      ///< Oldest last answer of a pooled connection.
   };
 
   UpstreamCall(UpstreamSite& site, const Spawn& spawn);
@@ -71,7 +71,8 @@ class UpstreamCall : public Recycled<UpstreamCall> {
   UpstreamCall(const UpstreamCall&) = delete;
   UpstreamCall& operator=(const UpstreamCall&) = delete;
 
-  /// Sends the request. What the kernel does not take at once goes on while the answer is read.
+  /// Sends the request, once there is a slot of the pool for it. What the kernel does not take at
+  /// once goes on while the answer is read.
   /// @param request, body, stream  Must outlive the call. `stream` follows `body`; null: `body` is
   /// all.
   /// @return NeverSent with failure() Unreachable or TooLate; Unanswered never; Answered: a byte
@@ -118,8 +119,8 @@ class UpstreamCall : public Recycled<UpstreamCall> {
  private:
   struct Pump;
   [[nodiscard]] Task<bool> send_on(std::unique_ptr<Connection> connection,
-                                   const ForwardedRequest& request, std::string_view authority,
-                                   std::string_view body, RequestBody* stream);
+                                   const ForwardedRequest& request, std::string_view body,
+                                   RequestBody* stream);
   [[nodiscard]] static Task<> run_pump(std::shared_ptr<Pump> pump);
   [[nodiscard]] Task<bool> read_more(Clock::time_point until);
   void fail(CallFailure failure) { failure_ = failure; }
@@ -128,12 +129,14 @@ class UpstreamCall : public Recycled<UpstreamCall> {
     answered_at_ = Clock::now();
   }
   void drop_connection();
+  void give_up_slot();
   [[nodiscard]] Task<> stop_pump();
 
   UpstreamSite& site_;
   const Spawn& spawn_;
   std::unique_ptr<Connection> connection_;
   std::size_t endpoint_ = 0;
+  bool has_slot_ = false;  ///< Of the pool, with or without a connection in it.
   std::shared_ptr<Pump> pump_;
   std::string request_head_;
   Buffer in_;

@@ -21,6 +21,7 @@ testing::Deadline soon() { return testing::Deadline(10s); }
 class UpstreamPoolTest : public ::testing::Test {
  protected:
   static constexpr std::size_t kOpenMax = 3;
+  ~UpstreamPoolTest() override { loop.pass(Deadlines::Clock::time_point::max()); }
   /// Opens a connection in a slot of its own. The tool's end stands last in `tools`.
   std::unique_ptr<Connection> open() {
     EXPECT_TRUE(pool.reserve());
@@ -33,6 +34,17 @@ class UpstreamPoolTest : public ::testing::Test {
     std::size_t left = 0;
     while (left <= kOpenMax && pool.reserve()) ++left;
     return left;
+  }
+  using Handed = std::optional<UpstreamPool::Handed>;
+  testing::Started<Handed> wait(Deadlines::Clock::duration age_max = 1h) {
+    return loop.start(
+        pool.wait(loop.executor(), loop.deadlines, Deadlines::Clock::now() + 1h, age_max));
+  }
+  /// Takes all slots, each with a connection in use.
+  std::vector<std::unique_ptr<Connection>> use_all() {
+    std::vector<std::unique_ptr<Connection>> used;
+    for (std::size_t i = 0; i < kOpenMax; ++i) used.push_back(open());
+    return used;
   }
   bool closed_here(std::size_t tool) { return next_news(tools[tool]) == Incoming::Finished; }
 
@@ -185,6 +197,123 @@ TEST_F(UpstreamPoolTest, OneThatWaitsMakesRoomForOneThatIsNeeded) {
   EXPECT_TRUE(closed_here(2));
   EXPECT_FALSE(pool.reserve());
   EXPECT_FALSE(closed_here(0));
+}
+
+TEST_F(UpstreamPoolTest, AFreedSlotIsTheOneWhoWaitsLongestAndNobodyOvertakes) {
+  auto used = use_all();
+  const auto first = wait();
+  const auto second = wait();
+  EXPECT_FALSE(first.has_ended());
+  used.pop_back();
+  pool.forget();
+  EXPECT_FALSE(pool.reserve()) << "one who comes now comes third";
+  loop.turn();
+  ASSERT_TRUE(first.has_ended());
+  ASSERT_TRUE(first.value());
+  EXPECT_EQ(first.value()->connection, nullptr);
+  EXPECT_FALSE(second.has_ended());
+  pool.forget();  // The first one's.
+  loop.turn();
+  ASSERT_TRUE(second.has_ended());
+  EXPECT_TRUE(second.value());
+  pool.forget();
+  EXPECT_TRUE(pool.reserve()) << "nobody waits any more";
+}
+
+TEST_F(UpstreamPoolTest, AConnectionThatIsGivenBackGoesToTheOneWhoWaitsLongest) {
+  auto used = use_all();
+  const auto first = wait();
+  const auto second = wait();
+  const Connection* given = used[1].get();
+  pool.give(1, std::move(used[1]), std::nullopt);
+  EXPECT_EQ(pool.take(1, 1h), nullptr) << "one who comes now comes third";
+  loop.turn();
+  ASSERT_TRUE(first.has_ended());
+  ASSERT_TRUE(first.value());
+  EXPECT_EQ(first.value()->connection.get(), given);
+  EXPECT_EQ(first.value()->endpoint, 1U);
+  EXPECT_FALSE(second.has_ended());
+}
+
+TEST_F(UpstreamPoolTest, OfAConnectionThatIsNoLongerGoodTheSlotIsHandedOn) {
+  for (const char* why : {"too old", "closed", "about to be closed"}) {
+    SCOPED_TRACE(why);
+    auto used = use_all();
+    const bool is_old = why == std::string("too old");
+    const auto waiter = wait(is_old ? -1ns : Deadlines::Clock::duration(1h));
+    if (why == std::string("closed")) tools.back().reset();
+    const auto announced =
+        why == std::string("about to be closed") ? std::optional(1s) : std::nullopt;
+    pool.give(0, std::move(used.back()), announced);
+    loop.turn();
+    ASSERT_TRUE(waiter.has_ended());
+    ASSERT_TRUE(waiter.value());
+    EXPECT_EQ(waiter.value()->connection, nullptr);
+    for (std::size_t i = 0; i < kOpenMax; ++i) pool.forget();
+  }
+}
+
+TEST_F(UpstreamPoolTest, OneWhoHasWaitedLongEnoughLeavesTheQueue) {
+  const auto used = use_all();
+  const auto now = Deadlines::Clock::now();
+  const auto hasty = loop.start(pool.wait(loop.executor(), loop.deadlines, now + 1s, 1h));
+  const auto patient = loop.start(pool.wait(loop.executor(), loop.deadlines, now + 3s, 1h));
+  loop.pass(now + 2s);
+  ASSERT_TRUE(hasty.has_ended());
+  EXPECT_FALSE(hasty.value());
+  EXPECT_FALSE(patient.has_ended());
+  pool.forget();
+  loop.turn();
+  ASSERT_TRUE(patient.has_ended());
+  EXPECT_TRUE(patient.value());
+}
+
+TEST_F(UpstreamPoolTest, ASlotThatComesFreeAsTheTimeEndsIsNotLost) {
+  const auto used = use_all();
+  const auto waiter = wait();
+  loop.deadlines.sweep(Deadlines::Clock::time_point::max());
+  pool.forget();
+  loop.turn();
+  ASSERT_TRUE(waiter.has_ended());
+  EXPECT_TRUE(waiter.value()) << "whoever waited decides whether it is too late";
+  for (std::size_t i = 0; i < kOpenMax; ++i) pool.forget();
+  EXPECT_EQ(slots_left(), kOpenMax);
+}
+
+TEST_F(UpstreamPoolTest, WhoWaitsWhenTheWorkerEndsIsTurnedAway) {
+  const auto used = use_all();
+  const auto waiter = wait();
+  loop.pass(Deadlines::Clock::time_point::max());
+  ASSERT_TRUE(waiter.has_ended());
+  EXPECT_FALSE(waiter.value());
+}
+
+TEST_F(UpstreamPoolTest, ARetiredPoolServesItsQueueToTheEnd) {
+  auto used = use_all();
+  const auto waiter = wait();
+  pool.retire();
+  loop.turn();
+  EXPECT_FALSE(waiter.has_ended());
+  pool.give(0, std::move(used.back()), std::nullopt);
+  loop.turn();
+  EXPECT_TRUE(closed_here(tools.size() - 1)) << "no connection of an old edition is used again";
+  ASSERT_TRUE(waiter.has_ended());
+  ASSERT_TRUE(waiter.value());
+  EXPECT_EQ(waiter.value()->connection, nullptr);
+}
+
+TEST_F(UpstreamPoolTest, TheQueueHasAnEnd) {
+  const auto used = use_all();
+  std::vector<testing::Started<Handed>> queue;
+  for (std::size_t i = 0; i < UpstreamPool::kWaitingMax; ++i) queue.push_back(wait());
+  const auto too_many = wait();
+  ASSERT_TRUE(too_many.has_ended());
+  EXPECT_FALSE(too_many.value());
+  EXPECT_FALSE(queue.back().has_ended());
+  pool.forget();
+  loop.turn();
+  EXPECT_TRUE(queue.front().has_ended());
+  EXPECT_FALSE(wait().has_ended()) << "there is room for one again";
 }
 
 TEST_F(UpstreamPoolTest, ADeadlineOfItsLastRequestDoesNotFollowItIntoThePool) {
