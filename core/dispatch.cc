@@ -83,6 +83,12 @@ constexpr Rule kRules[] = {
     {R | I, Backing, Event::RetryReady, {Forwarding, Act::Forward}},
     {R, Backing, Event::RetriesSpent, {Replying, Act::RelayOrRefuse}},
     {I, Backing, Event::RetriesSpent, {ReleasingSpent, Act::Release}},
+    // An IDEMPOTENT call for whose key an EFFECTFUL one has asked: EFFECTFUL from then on, it ends
+    // as
+    // its last attempt did.
+    {E, Backing, Event::NeverSent, {Releasing, Act::Release}},
+    {E, Backing, Event::Unanswered, {Marking, Act::Mark}},
+    {E, Backing, Event::AnsweredFailure, {MarkingAnswer, Act::Mark}},
 
     {N | R | I, Passing, Event::Sent, {Done, Act::Finish}},
     {N | R | I, Passing, Event::Unanswered, {Replying, Act::Cut}},

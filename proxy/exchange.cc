@@ -28,7 +28,8 @@ Exchange::Exchange(Worker& worker, Asked asked, Reply& reply)
     : worker_(worker),
       asked_(asked),
       reply_(reply),
-      metrics_(asked.outfit->counters(asked.match->route)) {
+      metrics_(asked.outfit->counters(asked.match->route)),
+      policy_(asked.policy) {
   for (const HeaderField& field : asked_.head->fields.all()) {
     if (!same_name(field.name, "traceparent") || !is_trace_parent(field.value)) continue;
     std::copy(field.value.begin(), field.value.end(), trace_parent_.digits.begin());
@@ -50,7 +51,7 @@ Task<> Exchange::run() {
     Stage stage = Stage::Routed;
     Event event = Event::Start;
     for (;;) {
-      const std::optional<Step> step = next(asked_.policy, stage, event);
+      const std::optional<Step> step = next(policy_, stage, event);
       SEMEL_CHECK(step.has_value());
       stage = step->stage;
       if (step->act == Act::Finish) break;
@@ -61,6 +62,7 @@ Task<> Exchange::run() {
         break;
       }
       event = co_await perform(step->act);
+      if (stage == Stage::Forwarding || stage == Stage::Streaming) event = judged(event);
     }
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "semel: an exchange on route %s failed: %s\n", route().name.c_str(),
@@ -77,12 +79,12 @@ Task<> Exchange::run() {
 /// given back; after it the outcome is unknown.
 Task<> Exchange::own_failure() {
   dispatched_ = dispatched_ || (call_ && call_->may_have_sent());
-  if (fence_.value != 0 && dispatched_ && asked_.policy == Policy::Effectful) {
+  if (fence_.value != 0 && dispatched_ && policy_ == Policy::Effectful) {
     co_await settlement_->mark(IndeterminateReason::Internal, std::nullopt);
   } else if (settlement_) {
     settlement_->disown();
   }
-  const bool unknown = dispatched_ && asked_.policy == Policy::Effectful;
+  const bool unknown = dispatched_ && policy_ == Policy::Effectful;
   if (reply_.head_has_left()) {
     reply_.cut();
   } else {
@@ -202,7 +204,7 @@ GuardWords Exchange::words(Outcome outcome, bool veto) const {
 Problem Exchange::problem(ProblemType type) const {
   Problem problem;
   problem.type = type;
-  problem.policy = route().policy;
+  problem.policy = std::max(route().policy, policy_);
   problem.route = route().name;
   problem.dispatched = dispatched_;
   if (reference_ && type != ProblemType::CallerMismatch) problem.reference.emplace(reference());
@@ -249,6 +251,7 @@ Task<Event> Exchange::refuse(ProblemType type) {
   } else if (lead_.is_flying()) {
     Landing landing;
     landing.problem = made;
+    landing.policy = policy_;
     landing.reference = reference_;
     lead_.land(std::move(landing));
   }
@@ -293,6 +296,7 @@ void Exchange::land(StoredResponsePtr response, bool marked) {
   if (bare && marked) landing.problem = problem(ProblemType::Indeterminate);
   landing.response = std::move(response);
   landing.marked = marked;
+  landing.policy = policy_;
   landing.reference = reference_;
   lead_.land(std::move(landing));
 }

@@ -82,6 +82,9 @@ class Exchange : public Recycled<Exchange> {
   [[nodiscard]] Task<Event> relay(Outcome outcome, bool veto);
   [[nodiscard]] Task<Event> relay_or_refuse();
   [[nodiscard]] Task<Event> cut();
+  [[nodiscard]] Task<bool> may_try_again();
+  [[nodiscard]] Event judged(Event event);
+  void heed_stricter();
   [[nodiscard]] Event classify() const { return verdict(call_->head().status, route()); }
   [[nodiscard]] Event broken_off();
   Event complete();
@@ -113,6 +116,7 @@ class Exchange : public Recycled<Exchange> {
   Reply& reply_;
   RouteMetrics& metrics_;
   const Clock::time_point began_ = Clock::now();
+  Policy policy_;  // By which the table is asked: `asked_`'s, or the stricter one of a follower.
 
   DerivedKey key_;
   std::vector<EarlierKey> earlier_;  // Of the route's earlier key versions.
@@ -139,6 +143,7 @@ class Exchange : public Recycled<Exchange> {
   std::unique_ptr<UpstreamCall> call_;
   bool bypassing_ = false;
   bool dispatched_ = false;  // A request byte may have left, in this attempt or an earlier one.
+  bool was_tried_before_ = false;  // A byte of an earlier attempt may have left.
   int attempts_ = 0;
   Clock::time_point first_sent_{};
   Clock::time_point stream_until_{};  // For the answer's last byte, once its head is here.

@@ -49,7 +49,7 @@ Event Exchange::derive() {
 Event Exchange::join_flight() {
   const auto follow =
       route().on_duplicate == OnDuplicate::Wait ? Flights::Follow::Wait : Flights::Follow::Reject;
-  auto joined = worker_.site.flights.join(key_.key, key_.bindings, follow,
+  auto joined = worker_.site.flights.join(key_.key, key_.bindings, asked_.policy, follow,
                                           Clock::now() + route().dispatch_by + route().timeout);
   if (auto* lead = std::get_if<Flights::Lead>(&joined)) {
     lead_ = std::move(*lead);
@@ -92,8 +92,7 @@ Task<Event> Exchange::follow() {
   }
   seat_ = nullptr;
   landing_ = std::move(*landed);
-  if (landing_->response == nullptr && !landing_->problem) co_return Event::FlightFreed;
-  co_return Event::FlightLanded;
+  co_return landing_->holds_for(asked_.policy) ? Event::FlightLanded : Event::FlightFreed;
 }
 
 ClaimRequest Exchange::claim_request() const {

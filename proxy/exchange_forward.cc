@@ -30,6 +30,7 @@ bool is_event_stream(const ResponseHead& head) {
 
 Task<Event> Exchange::forward() {
   if (call_) co_await call_->finish();
+  was_tried_before_ = dispatched_;
   upstream_end_.reset();
   UpstreamSite& site = asked_.outfit->upstream(route());
   call_ = std::make_unique<UpstreamCall>(site, worker_.spawn);
@@ -88,7 +89,36 @@ Task<Event> Exchange::forward() {
   co_return failed ? Event::AnsweredFailure : Event::Flowing;
 }
 
+/// Across a reload an EFFECTFUL call may ask for the key of an IDEMPOTENT one that flies. The
+/// stricter governs (spec 4): what is unknown is not sent again, not freed, and nobody is told that
+/// it may be repeated.
+void Exchange::heed_stricter() {
+  if (policy_ == Policy::Idempotent && lead_.is_flying()) policy_ = lead_.strictest_policy();
+}
+
+/// What an attempt before this one left unknown, this one's refusal does not make known.
+Event Exchange::judged(Event event) {
+  heed_stricter();
+  if (policy_ != Policy::Effectful || !was_tried_before_) return event;
+  if (event == Event::AnsweredRefusal) return Event::AnsweredFailure;
+  return event == Event::NeverSent ? Event::Unanswered : event;
+}
+
 Task<Event> Exchange::backoff() {
+  const bool again = co_await may_try_again();
+  heed_stricter();
+  if (policy_ == Policy::Effectful) {
+    if (upstream_end_ == UpstreamEnd::Answered) co_return Event::AnsweredFailure;
+    co_return dispatched_ ? Event::Unanswered : Event::NeverSent;
+  }
+  if (!again) co_return Event::RetriesSpent;
+  metrics_.upstream_retries.add();
+  draft_.body.clear();
+  co_return Event::RetryReady;
+}
+
+/// @return true once the pause before another attempt is over.
+Task<bool> Exchange::may_try_again() {
   const RetryRules& rules = route().retry;
   const bool allowed = upstream_end_ == UpstreamEnd::NeverSent ? rules.on_connect
                        : upstream_end_ == UpstreamEnd::Unanswered
@@ -99,20 +129,18 @@ Task<Event> Exchange::backoff() {
                         (dispatched_ && Clock::now() >= first_sent_ + route().timeout);
   if (!allowed || !replayable || too_late || attempts_ >= rules.attempts || reply_.is_gone() ||
       worker_.is_ending() || !asked_.outfit->retry_budget(route()).spend()) {
-    co_return Event::RetriesSpent;
+    co_return false;
   }
   // Exponential, with full jitter: clients that failed together do not come back together.
   const auto ceiling = rules.backoff * (1 << std::min(attempts_ - 1, 10));
   const auto pause = std::chrono::milliseconds(static_cast<std::int64_t>(
       worker_.random.number() % static_cast<std::uint64_t>(ceiling.count() + 1)));
   const auto latest = dispatched_ ? first_sent_ + route().timeout : began_ + route().dispatch_by;
-  if (Clock::now() + pause >= latest) co_return Event::RetriesSpent;
+  if (Clock::now() + pause >= latest) co_return false;
   Worker::Timer timer(worker_.executor());
   timer.expires_after(pause);
   co_await timer.async_wait(kNoThrow);
-  metrics_.upstream_retries.add();
-  draft_.body.clear();
-  co_return Event::RetryReady;
+  co_return true;
 }
 
 Task<Event> Exchange::collect() {
@@ -171,7 +199,7 @@ Task<Event> Exchange::relay_through() {
 }
 
 Task<Event> Exchange::relay_live() {
-  const bool failure = classify() == Event::AnsweredFailure && asked_.policy == Policy::Effectful;
+  const bool failure = classify() == Event::AnsweredFailure && policy_ == Policy::Effectful;
   outcome_ = failure ? Outcome::Indeterminate : Outcome::Executed;
   const GuardWords said = words(outcome_, failure);
   reply_.begin(call_->head(), said);
@@ -257,12 +285,13 @@ Task<Event> Exchange::relay_or_refuse() {
 Task<Event> Exchange::cut() {
   if (lead_.is_flying()) {
     Landing landing;
-    landing.problem = problem(asked_.policy == Policy::Effectful ? ProblemType::Indeterminate
-                                                                 : ProblemType::UpstreamFailed);
+    landing.problem = problem(policy_ == Policy::Effectful ? ProblemType::Indeterminate
+                                                           : ProblemType::UpstreamFailed);
+    landing.policy = policy_;
     landing.reference = reference_;
     lead_.land(std::move(landing));
   }
-  outcome_ = asked_.policy == Policy::Effectful ? Outcome::Indeterminate : Outcome::Failed;
+  outcome_ = policy_ == Policy::Effectful ? Outcome::Indeterminate : Outcome::Failed;
   reply_.cut();
   co_return Event::Sent;
 }

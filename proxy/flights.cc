@@ -2,6 +2,7 @@
 // posts to the follower's executor, so a timer is only ever touched on its own worker.
 #include "proxy/flights.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -23,13 +24,14 @@ struct Waiter {
 
 class Flights::Flight {
  public:
-  Flight(const IdempotencyKey& flown, const Bindings& bound,
+  Flight(const IdempotencyKey& flown, const Bindings& bound, Policy leading,
          std::chrono::steady_clock::time_point until)
-      : key(flown), bindings(bound), ends(until) {}
+      : key(flown), bindings(bound), ends(until), strictest(leading) {}
   const IdempotencyKey key;
   const Bindings bindings;
   const std::chrono::steady_clock::time_point ends;
   // Under the shard's mutex:
+  Policy strictest;
   std::shared_ptr<const Landing> landed;
   std::optional<HexText<32>> reference;
   std::size_t seats = 0;
@@ -60,16 +62,21 @@ void Flights::Lead::land(Landing landing) {
   if (flight_ != nullptr) flights_->end(std::exchange(flight_, nullptr), std::move(landing));
 }
 
+Policy Flights::Lead::strictest_policy() const {
+  const std::lock_guard lock(flights_->shard_of(flight_->key).mutex);
+  return flight_->strictest;
+}
+
 void Flights::Lead::free() { land(Landing{}); }
 
 std::variant<Flights::Lead, Flights::Seat, Flights::Refusal> Flights::join(
-    const IdempotencyKey& key, const Bindings& bindings, Follow follow,
+    const IdempotencyKey& key, const Bindings& bindings, Policy policy, Follow follow,
     std::chrono::steady_clock::time_point ends) {
   Shard& shard = shard_of(key);
   const std::lock_guard lock(shard.mutex);
   auto& flight = shard.flights[key];
   if (flight == nullptr) {
-    flight = std::allocate_shared<Flight>(Recycling<Flight>(), key, bindings, ends);
+    flight = std::allocate_shared<Flight>(Recycling<Flight>(), key, bindings, policy, ends);
     Lead lead;
     lead.flights_ = this;
     lead.flight_ = flight;
@@ -78,6 +85,7 @@ std::variant<Flights::Lead, Flights::Seat, Flights::Refusal> Flights::join(
   const Sight sight{flight->reference, flight->ends};
   if (flight->bindings.caller != bindings.caller) return Refusal{Refused::CallerDiffers, {}};
   if (flight->bindings != bindings) return Refusal{Refused::PayloadDiffers, sight};
+  flight->strictest = std::max(flight->strictest, policy);
   if (follow == Follow::Reject) return Refusal{Refused::Duplicate, sight};
   if (flight->seats >= followers_max_) return Refusal{Refused::TooMany, sight};
   ++flight->seats;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/claim.h"
+#include "core/policy.h"
 #include "core/problem.h"
 #include "core/stored_response.h"
 #include "io/task.h"
@@ -27,6 +28,14 @@ struct Landing {
   std::optional<Problem> problem;  ///< the refusal that all of them get.
   bool marked = false;             ///< The answer is relayed, and every later call is refused.
   std::optional<HexText<32>> reference;  ///< Absent where no claim exists.
+  Policy policy = Policy::None;          ///< By which the leader ended.
+
+  /// False: a follower of this policy asks again. A flight that was freed leaves nothing; and what
+  /// a weaker policy made of the call, a failure that may be repeated, is no answer to a stricter
+  /// one.
+  [[nodiscard]] bool holds_for(Policy follower) const {
+    return (response != nullptr || problem) && follower <= policy;
+  }
 };
 
 /// The exchanges of this process that are on the way on one key: one leader, bounded followers.
@@ -48,6 +57,9 @@ class Flights {
     /// Takes the flight off the board; who follows asks again.
     void free();
     [[nodiscard]] bool is_flying() const { return flight_ != nullptr; }
+    /// The strictest policy of all who have asked for the key while it flies, the leader's
+    /// included.
+    [[nodiscard]] Policy strictest_policy() const;
 
    private:
     friend class Flights;
@@ -77,8 +89,10 @@ class Flights {
   }
 
   /// Leads, follows, or is refused; bindings are compared before anything else.
+  /// @param policy  A keyed one. Of one key there are two only across a reload.
   [[nodiscard]] std::variant<Lead, Seat, Refusal> join(const IdempotencyKey& key,
-                                                       const Bindings& bindings, Follow follow,
+                                                       const Bindings& bindings, Policy policy,
+                                                       Follow follow,
                                                        std::chrono::steady_clock::time_point ends);
 
   /// Waits for the flight to end, at most until `until`. Gives the seat back.

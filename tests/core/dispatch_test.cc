@@ -65,7 +65,7 @@ TEST(DispatchLaw, AStoreThatIsDownIsNeverPermission) {
 }
 
 TEST(DispatchLaw, AnUnansweredEffectfulCallIsNeverForwardedOrFreedAgain) {
-  for (const Stage where : {Stage::Forwarding, Stage::Streaming}) {
+  for (const Stage where : {Stage::Forwarding, Stage::Streaming, Stage::Backing}) {
     for (const Event event : {Event::Unanswered, Event::AnsweredFailure}) {
       const auto after = next(Policy::Effectful, where, event);
       ASSERT_TRUE(after);
@@ -153,6 +153,14 @@ TEST(DispatchLaw, OnlyReadOnlyAndIdempotentCallsAreRetried) {
   EXPECT_FALSE(acts_after(Policy::None, Stage::Routed).contains(Act::Backoff));
   EXPECT_TRUE(acts_after(Policy::ReadOnly, Stage::Routed).contains(Act::Backoff));
   EXPECT_TRUE(acts_after(Policy::Idempotent, Stage::Routed).contains(Act::Backoff));
+}
+
+TEST(DispatchLaw, AnIdempotentCallThatBecameEffectfulInItsPauseIsNotSentAgain) {
+  EXPECT_TRUE(next(Policy::Idempotent, Stage::Backing, Event::RetryReady));
+  EXPECT_FALSE(acts_after(Policy::Effectful, Stage::Backing).contains(Act::Forward));
+  const auto never_sent = next(Policy::Effectful, Stage::Backing, Event::NeverSent);
+  ASSERT_TRUE(never_sent);
+  EXPECT_EQ(never_sent->act, Act::Release);
 }
 
 TEST(DispatchLaw, NothingIsClaimedOrRecordedWithoutAKeyedPolicy) {

@@ -55,7 +55,7 @@ class FlightsTest : public ::testing::Test {
   static constexpr std::size_t kFollowersMax = 2;
 
   auto join(std::uint8_t key = 1, const Bindings& bindings = {}, Follow follow = Follow::Wait) {
-    return flights.join(key_of(key), bindings, follow, ends);
+    return flights.join(key_of(key), bindings, Policy::Effectful, follow, ends);
   }
   Lead lead(std::uint8_t key = 1, const Bindings& bindings = {}) {
     auto joined = join(key, bindings);
@@ -257,6 +257,46 @@ TEST_F(FlightsTest, AReferenceIsTheOneLastAnnounced) {
   EXPECT_EQ(flights.sight(taken).reference->view(), std::string(32, 'b'));
 }
 
+TEST_F(FlightsTest, WhoeverAsksForItsKeyMakesAFlightAsStrictAsItself) {
+  for (const Follow how : {Follow::Wait, Follow::Reject}) {
+    auto joined = flights.join(key_of(1), bound_to(1, 2), Policy::Idempotent, how, ends);
+    const Lead leader = std::get<Lead>(std::move(joined));
+    EXPECT_EQ(leader.strictest_policy(), Policy::Idempotent);
+    const auto equal = flights.join(key_of(1), bound_to(1, 2), Policy::Idempotent, how, ends);
+    EXPECT_EQ(leader.strictest_policy(), Policy::Idempotent);
+    const auto strict = flights.join(key_of(1), bound_to(1, 2), Policy::Effectful, how, ends);
+    EXPECT_EQ(leader.strictest_policy(), Policy::Effectful);
+    const auto weak = flights.join(key_of(1), bound_to(1, 2), Policy::Idempotent, how, ends);
+    EXPECT_EQ(leader.strictest_policy(), Policy::Effectful);
+  }
+}
+
+TEST_F(FlightsTest, WhoMayNotJoinAFlightDoesNotMakeItStricter) {
+  auto joined = flights.join(key_of(1), bound_to(1, 2), Policy::Idempotent, Follow::Wait, ends);
+  const Lead leader = std::get<Lead>(std::move(joined));
+  for (const Bindings& other : {bound_to(9, 2), bound_to(1, 9)}) {
+    const auto refused = flights.join(key_of(1), other, Policy::Effectful, Follow::Wait, ends);
+    EXPECT_TRUE(std::holds_alternative<Flights::Refusal>(refused));
+  }
+  EXPECT_EQ(leader.strictest_policy(), Policy::Idempotent);
+}
+
+TEST(Landing, IsNoAnswerToAFollowerWhosePolicyIsStricter) {
+  Landing refused;
+  refused.problem.emplace().type = ProblemType::UpstreamTimeout;
+  for (Landing landing : {answer("booked"), refused}) {
+    landing.policy = Policy::Idempotent;
+    EXPECT_TRUE(landing.holds_for(Policy::Idempotent));
+    EXPECT_FALSE(landing.holds_for(Policy::Effectful));
+    landing.policy = Policy::Effectful;
+    EXPECT_TRUE(landing.holds_for(Policy::Idempotent));
+    EXPECT_TRUE(landing.holds_for(Policy::Effectful));
+  }
+  Landing freed;
+  freed.policy = Policy::Effectful;
+  EXPECT_FALSE(freed.holds_for(Policy::Idempotent));
+}
+
 TEST_F(FlightsTest, AFollowerWakesOnItsOwnWorker) {
   Lead leader = lead();
   const auto follower = follow(seat());
@@ -269,7 +309,7 @@ TEST_F(FlightsTest, AFollowerWakesOnItsOwnWorker) {
 Task<bool> storm(Flights& flights, Executor executor, std::atomic<int>& leaders,
                  std::atomic<int>& lost) {
   for (int i = 0; i < 500; ++i) {
-    auto joined = flights.join(key_of(1), {}, Follow::Wait, Clock::now() + 1h);
+    auto joined = flights.join(key_of(1), {}, Policy::Effectful, Follow::Wait, Clock::now() + 1h);
     if (auto* leading = std::get_if<Lead>(&joined)) {
       if (leaders.fetch_add(1) != 0) ++lost;  // Two leaders of one key at once.
       co_await asio::post(executor, kAwait);
