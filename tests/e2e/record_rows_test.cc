@@ -1,7 +1,10 @@
 // Rows of the record's table (spec 6, guarantee 7) that no other file shows. docs/evidence.md lists
 // them all.
 
+#include <csignal>
+
 #include "tests/e2e/cases.h"
+#include "tests/e2e/housekeeping.h"
 
 namespace semel::testing {
 namespace {
@@ -97,6 +100,53 @@ TEST(RecordRows, EachAttemptHasAHigherFenceAlsoAfterARelease) {
   EXPECT_GT(std::stol(gateway.upstream.last_received().all("Semel-Fence").at(0)), last)
       << "a restart gives no fence out again";
   EXPECT_EQ(gateway.upstream.requests(), 4);
+}
+
+TEST(RecordRows, AnIdempotentClaimWhoseLeaseIsOverIsSupersededAndTheAnswerRelayed) {
+  CaseRoute route;
+  route.policy = "IDEMPOTENT";
+  route.more = "    forward_key: {fence: true}\n    retry: \"off\"\n";
+  GatewayOptions options = one_route(route);
+  options.store = StoreKind::Sqlite;
+  Gateway gateway(options);
+  gateway.upstream.script(commits_and_hangs());
+  std::future<Response> silent = gateway.begin(keyed_call("k"));
+  ASSERT_TRUE(gateway.upstream.sees_requests(1));
+  gateway.semel.kill9();  // The start ends the lease of the claim, and leaves it in flight.
+  EXPECT_FALSE(silent.get().is_complete());
+  gateway.semel.start();
+  gateway.upstream.script(commits_and_answers(201, R"({"id":"b-2"})"));
+  const Response relayed = gateway.call(keyed_call("k"));
+  expect_executed(relayed, 201);
+  const long before = std::stol(gateway.upstream.received(1).all("Semel-Fence").at(0));
+  EXPECT_EQ(std::stol(gateway.upstream.received(2).all("Semel-Fence").at(0)), before + 1);
+  expect_same_answer(gateway.call(keyed_call("k")), relayed);
+  EXPECT_EQ(gateway.upstream.requests(), 2);
+  EXPECT_EQ(gateway.semel.metric("semel_expired_reruns_total"), 0);
+}
+
+TEST(RecordRows, AClaimInFlightDoesNotExpireWhenItsRetentionPasses) {
+  CaseRoute route;
+  route.more =
+      "    dispatch_by: 500ms\n    timeout: 1s\n    stream_timeout: 500ms\n    settle: 500ms\n"
+      "    lease_margin: 200ms\n    retention: 3s\n    wait: 0ms\n";
+  GatewayOptions options = one_route(route);
+  options.store = StoreKind::Sqlite;
+  Gateway gateway(options);
+  gateway.upstream.script(commits_and_hangs());
+  std::future<Response> flying = gateway.begin(keyed_call("k"));
+  ASSERT_TRUE(gateway.upstream.sees_effects(1));
+  const auto claimed = std::chrono::steady_clock::now();
+  ASSERT_EQ(::kill(gateway.semel.pid(), SIGSTOP), 0);
+  ASSERT_TRUE(eventually(
+      [&] { return std::chrono::steady_clock::now() > claimed + std::chrono::seconds{3}; }));
+  gateway.semel.sigcont();
+  expect_problem(flying.get(), "indeterminate");
+  await_sweeps(gateway, 2);
+  expect_problem(gateway.call(keyed_call("k")), "indeterminate");
+  EXPECT_EQ(gateway.semel.metric("semel_records_expired_total"), 0);
+  EXPECT_EQ(gateway.semel.metric("semel_expired_reruns_total"), 0);
+  expect_one_effect(gateway);
 }
 
 }  // namespace
