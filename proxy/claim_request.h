@@ -1,6 +1,9 @@
 #pragma once
 
+#include <vector>
+
 #include "core/key.h"
+#include "core/key_versions.h"
 #include "core/route.h"
 #include "stores/claim_reply.h"
 
@@ -22,6 +25,15 @@ namespace semel::proxy {
   request.retention = route.retention;
   request.indeterminate_retention = route.indeterminate_retention;
   return request;
+}
+
+/// What the request would be known by under the earlier key versions of its route.
+[[nodiscard]] inline std::vector<EarlierKey> earlier_of(const KeyInputs& inputs,
+                                                        const Route& route) {
+  std::vector<EarlierKey> earlier;
+  if (route.earlier.empty()) return earlier;
+  for (const DerivedKey& key : earlier_keys(inputs)) earlier.push_back({key.key, key.bindings});
+  return earlier;
 }
 
 }  // namespace semel::proxy

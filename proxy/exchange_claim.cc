@@ -2,7 +2,6 @@
 // for it.
 #include <algorithm>
 
-#include "core/key_versions.h"
 #include "io/clock.h"
 #include "proxy/claim_request.h"
 #include "proxy/exchange.h"
@@ -38,11 +37,7 @@ Event Exchange::derive() {
   key_ = std::move(std::get<DerivedKey>(derived));
   has_key_ = true;
   metrics_.key_sources[static_cast<std::size_t>(key_.source)].add();
-  if (!route().earlier.empty()) {
-    for (const DerivedKey& key : earlier_keys(inputs)) {
-      earlier_.push_back({key.key, key.bindings});
-    }
-  }
+  earlier_ = earlier_of(inputs, route());
   return Event::KeyReady;
 }
 

@@ -36,6 +36,7 @@ void Shadow::ask(const KeyInputs& inputs) {
   auto* key = std::get_if<DerivedKey>(&derived);
   if (key == nullptr) return;
   key_ = std::move(*key);
+  earlier_ = earlier_of(inputs, route_);
   metrics_.key_sources[static_cast<std::size_t>(key_->source)].add();
   worker_.start(run(shared_from_this()));
 }
@@ -103,6 +104,7 @@ Task<bool> Shadow::claim() {
   const ClaimToken token = worker_.random.token();
   ClaimRequest request = claim_request_of(*key_, route_, token, worker_.random.reference());
   request.disowned = worker_.site.disowned.on(key_->key);
+  request.earlier = std::move(earlier_);
   const auto lease_ends = boot_time() + route_.lease();
   settlement_.emplace(worker_, Attempt{key_->key, token, Fence{}}, lease_ends);
   const ClaimRequest again = request;

@@ -53,6 +53,7 @@ class Shadow : public std::enable_shared_from_this<Shadow> {
   BufferBudget::Share request_share_;
   bool is_too_long_ = false;
   std::optional<DerivedKey> key_;
+  std::vector<EarlierKey> earlier_;  // Of the route's earlier key versions.
   std::optional<Settlement> settlement_;
   AnswerDraft draft_;
   StoredResponsePtr answer_;

@@ -5,6 +5,7 @@
 #include "tests/e2e/faulty_disk.h"
 #include "tests/e2e/gateway.h"
 #include "tests/e2e/problems.h"
+#include "tests/e2e/reloading.h"
 #include "tests/support/deadline.h"
 
 namespace semel::testing {
@@ -151,6 +152,20 @@ TEST(Shadow, ItsRecordsAreTrue) {
   expect_problem(gateway.book(kBooking, failed), "indeterminate");
   EXPECT_EQ(gateway.book(kBooking, refused).header("Idempotency-Status"), "executed");
   EXPECT_EQ(gateway.upstream.effects(), 1);
+}
+
+TEST(Shadow, ACallOfTheKeyVersionThatWasEnforcedIsADuplicateToo) {
+  GatewayOptions options = shadowed(StoreKind::Sqlite);
+  options.routes = booking_route("");
+  Gateway gateway(options);
+  EXPECT_EQ(gateway.book().header("Idempotency-Status"), "executed");
+  options.routes = replaced(replaced(booking_route("\n    mode: shadow"), ", /name", ""),
+                            "key:", "key:\n      version: 2");
+  gateway.rewrite(options);
+  gateway.semel.kill9();
+  gateway.semel.start({"--acknowledge", "book"});
+  expect_untouched(gateway.book(), 200);
+  EXPECT_TRUE(counts(gateway, "replayed", 1));
 }
 
 TEST(Shadow, ACallThatEndsInSilenceIsRecordedAsUnknown) {
