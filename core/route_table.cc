@@ -63,26 +63,44 @@ RouteMatch matched(const Route& route, const NormalPath& path) {
   return match;
 }
 
-void add_methods(std::string& allow, const Route& route) {
-  static const std::vector<std::string> kUsual{"GET", "POST", "PUT", "PATCH", "DELETE"};
-  for (const std::string& method : route.methods.empty() ? kUsual : route.methods) {
-    if (list_names(allow, method)) continue;
-    if (!allow.empty()) allow += ", ";
-    allow += method;
+/// What the table has for one method and path, before spelling is judged.
+struct Taker {
+  const Route* route = nullptr;       ///< The one that answers.
+  const Route* closed_by = nullptr;   ///< The first keyed one that does not take the method.
+  const Route* too_strict = nullptr;  ///< The first whose `allow_escapes` do not cover the path.
+};
+
+Taker find_taker(const std::vector<Route>& routes, std::string_view method,
+                 const NormalPath& path) {
+  Taker found;
+  for (const Route& route : routes) {
+    if (!pattern_matches(route.segments, path.segments)) continue;
+    if (!lets_through(route, path)) {
+      if (!found.too_strict) found.too_strict = &route;
+      continue;
+    }
+    if (accepts(route, method)) {
+      if (found.closed_by && !may_follow(*found.closed_by, route, method)) continue;
+      found.route = &route;
+      return found;
+    }
+    if (!found.closed_by && closes_its_paths(route)) found.closed_by = &route;
   }
+  return found;
 }
 
-/// The methods that would be answered on this path, for a path that `keyed` closes.
-std::string allowed_methods(const std::vector<Route>& routes, const Route& keyed,
-                            const NormalPath& path) {
+/// The methods that are answered on a path: those that its routes list, and the usual ones where
+/// one takes any.
+std::string allowed_methods(const std::vector<Route>& routes, const NormalPath& path) {
+  static const std::vector<std::string> kUsual{"GET", "POST", "PUT", "PATCH", "DELETE"};
   std::string allow;
   for (const Route& route : routes) {
     if (!pattern_matches(route.segments, path.segments)) continue;
-    const bool reachable =
-        closes_its_paths(route) || std::ranges::any_of(route.methods, [&](const std::string& m) {
-          return may_follow(keyed, route, m);
-        });
-    if (reachable) add_methods(allow, route);
+    for (const std::string& method : route.methods.empty() ? kUsual : route.methods) {
+      if (list_names(allow, method) || !find_taker(routes, method, path).route) continue;
+      if (!allow.empty()) allow += ", ";
+      allow += method;
+    }
   }
   return allow;
 }
@@ -116,24 +134,14 @@ RouteTable::RouteTable(std::vector<Route> routes) : routes_(std::move(routes)) {
 }
 
 RouteAnswer RouteTable::match(std::string_view method, const NormalPath& path) const {
-  const Route* closed_by = nullptr;
-  const Route* too_strict = nullptr;
-  for (const Route& route : routes_) {
-    if (!pattern_matches(route.segments, path.segments)) continue;
-    if (!lets_through(route, path)) {
-      if (!too_strict) too_strict = &route;
-      continue;
-    }
-    if (accepts(route, method)) {
-      if (closed_by && !may_follow(*closed_by, route, method)) continue;
-      const Route* keyed = ambiguous_with(method, path, route);
-      if (keyed) return PathAmbiguous{keyed->name};
-      return matched(route, path);
-    }
-    if (!closed_by && closes_its_paths(route)) closed_by = &route;
+  const Taker found = find_taker(routes_, method, path);
+  if (found.route) {
+    const Route* keyed = ambiguous_with(method, path, *found.route);
+    if (keyed) return PathAmbiguous{keyed->name};
+    return matched(*found.route, path);
   }
-  if (closed_by) return MethodNotAllowed{allowed_methods(routes_, *closed_by, path)};
-  if (too_strict) return PathAmbiguous{too_strict->name};
+  if (found.closed_by) return MethodNotAllowed{allowed_methods(routes_, path)};
+  if (found.too_strict) return PathAmbiguous{found.too_strict->name};
   return NoRoute{};
 }
 

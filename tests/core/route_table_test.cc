@@ -228,6 +228,15 @@ TEST(RouteTable, AListedMethodOnTheSameWildcardCanBeReached) {
   EXPECT_EQ(answer(table, "DELETE", "/pay/1"), "405 POST, GET");
 }
 
+// RFC 9110 10.2.1: Allow lists the methods that the resource supports.
+TEST(RouteTable, AllowNamesNoMethodThatIsRefusedForItself) {
+  const RouteTable table({make_route("set", {"POST"}, "/tools/{id}", Policy::Effectful),
+                          make_route("all", {}, "/tools/*", Policy::Idempotent)});
+  EXPECT_EQ(answer(table, "PUT", "/tools/book"), "405 POST");
+  EXPECT_EQ(answer(table, "GET", "/tools/book"), "405 POST");
+  EXPECT_EQ(answer(table, "HEAD", "/tools/a/b"), "405 GET, POST, PUT, PATCH, DELETE");
+}
+
 TEST(RouteTable, HeadIsNeverKeyedUnlessListed) {
   const RouteTable table({make_route("book", {"POST"}, "/book", Policy::Effectful),
                           make_route("any", {}, "/any", Policy::Idempotent),
