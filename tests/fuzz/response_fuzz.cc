@@ -1,4 +1,4 @@
-// Any bytes as an upstream's answer.
+// Any bytes as an upstream's answer: its head, and the body behind it.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include "core/check.h"
 #include "core/header_rules.h"
 #include "proxy/http1_reader.h"
+#include "tests/fuzz/bodies.h"
 
 namespace {
 
@@ -32,6 +33,29 @@ void check_head(std::string_view bytes, const ResponseHead& head, std::string_vi
   if (head.framing == Framing::UntilClose) SEMEL_CHECK(!head.keep_alive);
 }
 
+/// An answer ends where its framing says, and bytes behind it are never part of it (spec 7).
+void check_body(const ResponseHead& head, std::string_view rest) {
+  using State = BodyFraming::State;
+  const bool chunked = head.framing == Framing::Chunked;
+  const auto body = fuzz::check_body(BodyFraming(head.framing, head.content_length), chunked, rest);
+  switch (head.framing) {
+    case Framing::None:
+      SEMEL_CHECK(body.end == State::Last && body.data.empty() && body.consumed == 0);
+      break;
+    case Framing::Length:
+      SEMEL_CHECK((body.end == State::Last) == (rest.size() >= head.content_length));
+      SEMEL_CHECK(body.data == rest.substr(0, body.consumed));
+      if (body.end == State::Last) SEMEL_CHECK(body.consumed == head.content_length);
+      break;
+    case Framing::Chunked:
+      SEMEL_CHECK(body.consumed <= rest.size() && body.data.size() <= rest.size());
+      break;
+    case Framing::UntilClose:
+      SEMEL_CHECK(body.end == State::More && body.data == rest);
+      break;
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -39,7 +63,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::string_view method : {"GET", "HEAD"}) {
     ResponseHead head;
     const ResponseAnswer answer = read_response_head(bytes, 0, method, head);
-    if (std::holds_alternative<Passed>(answer)) check_head(bytes, head, method);
+    if (std::holds_alternative<Passed>(answer)) {
+      check_head(bytes, head, method);
+      check_body(head, bytes.substr(head.head_bytes));
+    }
     if (const auto* interim = std::get_if<Interim>(&answer)) {
       SEMEL_CHECK(interim->head_bytes > 0 && interim->head_bytes <= bytes.size());
     }
