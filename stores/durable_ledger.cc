@@ -29,6 +29,18 @@ std::string reserve_path(const std::string& path) {
   return std::filesystem::canonical(path).string() + ".reserve";
 }
 
+/// Whether a write-ahead log with content lies there, as after a crash. SQLite takes whatever lies
+/// there for the file's own.
+bool is_log_beside(const std::string& path) {
+  constexpr std::uintmax_t kHeader = 32;
+  std::error_code error;
+  const auto bytes =
+      std::filesystem::file_size(std::filesystem::canonical(path).string() + "-wal", error);
+  return !error && bytes > kHeader;
+}
+
+constexpr char kGoOn[] = "; to go on with what lies there now: `semel store acknowledge CONFIG`";
+
 const std::string& existing(const std::string& path) {
   if (!std::filesystem::exists(path)) {
     throw StoreError(path + " does not exist: run `semel store init CONFIG`");
@@ -38,18 +50,26 @@ const std::string& existing(const std::string& path) {
 
 }  // namespace
 
-DurableLedger::DurableLedger(const SqliteOptions& options, const StoreClock& clock)
+DurableLedger::DurableLedger(const SqliteOptions& options, const StoreClock& clock, Mixed mixed)
     : lock_(existing(options.path)),
+      log_was_beside_(is_log_beside(options.path)),
       log_(options.path),
       timeline_(log_.meta_at_open().anchor, clock, current_boot_id()),
       records_({}, Ledger::Journal::On),
       reserve_(reserve_path(options.path)) {
   const std::string& path = options.path;
   read_rows(path);
+  const std::string doubt = doubt_rows(options, mixed);
   records_.raise_fence(log_.meta_at_open().fence);
   if (const auto& bytes = log_.routes_at_open()) routes_ = decode_terms(*bytes);
   if (routes_) records_.adopt(*routes_);
-  compare_with_witness(options);
+  compare_with_witness(options, doubt);
+  if (mixed == Mixed::Refuse && is_log_of_another(options)) {
+    throw StoreError(path + " is store " + watch_->known().store_id +
+                     ", but with the -wal beside it it reads as store " + log_.store_id() +
+                     kDamageCure + kGoOn);
+  }
+  log_.accept();
   const Now start = now();
   records_.settle_lost_claims(start);
   // Also without a change: that the file can be written is shown, and its time is carried on.
@@ -81,7 +101,38 @@ bool DurableLedger::is_reserve_spent() const {
   return reserve_.is_possible() && reserve_.is_spent();
 }
 
-void DurableLedger::compare_with_witness(const SqliteOptions& options) {
+// Each row that is found is one that a store wrote: its checksum says so. What a mixture lacks is
+// the rest, as any store that lost records does, and its pages may lie in each other's way, so that
+// the next row is written over another one. Hence three answers. Pages that do not fit: no start.
+// Those that do, beside a write-ahead log: no start either, since the two can be separated until
+// the first write, and an operator knows whose log it is. Otherwise nothing can be mended: suspect.
+std::string DurableLedger::doubt_rows(const SqliteOptions& options, Mixed mixed) {
+  if (log_.adds_up()) return "";
+  const std::string found =
+      "its rows are not those that were noted with the last of them, as after a copy was written "
+      "into the file, or beside the -wal of another";
+  const std::string untouched = options.path + " is damaged: " + found + kDamageCure;
+  if (!log_.is_sound()) {
+    throw StoreError(untouched +
+                     "; what lies there now cannot be used, since its pages do not fit: if nothing "
+                     "better is left, move it away and run `semel store init CONFIG`");
+  }
+  if (mixed == Mixed::Refuse && (log_was_beside_ || options.state_dir.empty())) {
+    throw StoreError(untouched + kGoOn);
+  }
+  return found;
+}
+
+// A write-ahead log that holds all pages of its store makes any file read as that store, whole.
+bool DurableLedger::is_log_of_another(const SqliteOptions& options) const {
+  if (!log_was_beside_ || !watch_->is_suspect()) return false;
+  const WitnessNote& known = watch_->known();
+  struct stat file{};
+  return ::stat(options.path.c_str(), &file) == 0 && known.inode == file.st_ino &&
+         known.store_id != log_.store_id();
+}
+
+void DurableLedger::compare_with_witness(const SqliteOptions& options, const std::string& doubt) {
   struct stat file{};
   if (::stat(options.path.c_str(), &file) != 0) {
     throw StoreError(options.path + " does not exist: run `semel store init CONFIG`");
@@ -92,7 +143,7 @@ void DurableLedger::compare_with_witness(const SqliteOptions& options) {
   found.device = file.st_dev;
   found.inode = file.st_ino;
   found.boot_id = current_boot_id();
-  watch_ = std::make_unique<LossWatch>(options.state_dir, found);
+  watch_ = std::make_unique<LossWatch>(options.state_dir, found, doubt);
   if (!watch_->is_suspect()) return;
   records_.trust(Ledger::Trust::Suspect);
   // Fences that were given and lost are not given again, as far as anybody knows of them.
@@ -103,7 +154,8 @@ void DurableLedger::read_rows(const std::string& path) {
   const auto read = log_.read_all([&](const SqliteLog::Row& row) {
     IdempotencyKey key;
     if (row.key.size() != key.bytes.size() || row.seq == 0) {
-      throw StoreError(path + " is damaged: row " + std::to_string(row.seq) + " names no key");
+      throw StoreError(path + " is damaged: row " + std::to_string(row.seq) + " names no key" +
+                       kDamageCure);
     }
     std::copy(row.key.begin(), row.key.end(), key.bytes.begin());
     if (const Record* before = records_.peek(key)) dead_rows_.push_back(before->row);
@@ -125,7 +177,7 @@ void DurableLedger::read_rows(const std::string& path) {
     }
     records_.place(key, row.seq);
   });
-  if (!read) throw StoreError(path + " is damaged and cannot be read to its end");
+  if (!read) throw StoreError(path + " is damaged and cannot be read to its end" + kDamageCure);
 }
 
 Result<void> DurableLedger::commit(const Now& now) {

@@ -21,10 +21,13 @@ struct SqliteOptions;
 /// @thread  One at a time; now() any.
 class DurableLedger {
  public:
-  /// Opens, locks and reads the file, compares it with its witness, and settles the claims of a
-  /// process that is gone, durably.
+  /// Whether a file that may be mixed with another one's write-ahead log is taken as it is.
+  enum class Mixed : std::uint8_t { Refuse, Take };
+
+  /// Opens, locks and reads the file, compares it with its tally and its witness, and settles the
+  /// claims of a process that is gone, durably.
   /// @throws StoreError
-  DurableLedger(const SqliteOptions& options, const StoreClock& clock);
+  DurableLedger(const SqliteOptions& options, const StoreClock& clock, Mixed mixed = Mixed::Refuse);
 
   [[nodiscard]] Now now() const { return timeline_.now(); }
   [[nodiscard]] Ledger& records() { return records_; }
@@ -80,7 +83,12 @@ class DurableLedger {
   };
 
   void read_rows(const std::string& path);
-  void compare_with_witness(const SqliteOptions& options);
+  /// @return why the rows may not be all, as a clause; empty: they are.
+  /// @throws StoreError where the file is not to be written.
+  [[nodiscard]] std::string doubt_rows(const SqliteOptions& options, Mixed mixed);
+  /// Whether the file is the witness's, and what is read from it is not.
+  [[nodiscard]] bool is_log_of_another(const SqliteOptions& options) const;
+  void compare_with_witness(const SqliteOptions& options, const std::string& doubt);
   /// Everything but the file is as at the last commit().
   void undo();
   [[nodiscard]] Result<void> write_transaction(const Now& now);
@@ -93,6 +101,7 @@ class DurableLedger {
   [[nodiscard]] Fault note_fault(Fault fault);
 
   FileLock lock_;
+  bool log_was_beside_;  ///< When the file was opened.
   SqliteLog log_;
   StoreTimeline timeline_;
   Ledger records_;

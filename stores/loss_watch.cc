@@ -13,10 +13,14 @@ constexpr std::chrono::seconds kPause{1};
 
 }  // namespace
 
-LossWatch::LossWatch(const std::string& folder, const WitnessNote& found)
-    : file_(folder), store_(found) {
-  if (folder.empty()) return;
-  compare();
+LossWatch::LossWatch(const std::string& folder, const WitnessNote& found, const std::string& doubt)
+    : has_witness_(!folder.empty()), file_(folder), store_(found) {
+  if (!has_witness_) {
+    suspect_ = !doubt.empty();
+    if (suspect_) remark_ = "the store is suspect: " + doubt;
+    return;
+  }
+  compare(doubt);
   writer_ = std::thread([this] { keep_noting(); });
 }
 
@@ -29,7 +33,7 @@ LossWatch::~LossWatch() {
   if (writer_.joinable()) writer_.join();
 }
 
-void LossWatch::compare() {
+void LossWatch::compare(const std::string& doubt) {
   const auto read = file_.read();
   if (!read) {
     known_ = store_;
@@ -37,9 +41,12 @@ void LossWatch::compare() {
   }
   if (const auto& noted = *read) {
     known_ = written_ = *noted;
-    const std::string reason = loss_between(*noted, store_);
+    const std::string reason = doubt.empty() ? loss_between(*noted, store_) : doubt;
     if (!reason.empty()) return suspect_for(reason);
     if (noted->suspect) return suspect_for("it was so at an earlier start");
+  } else if (!doubt.empty()) {
+    known_ = store_;
+    return suspect_for(doubt);
   } else if (store_.fence != Fence{}) {
     remark_ = "no witness in " + file_.path() +
               ": whether the store lost anything before this start cannot be told; there is one "
@@ -94,7 +101,7 @@ Result<bool> LossWatch::acknowledge(Fence durable) {
   if (!suspect_) return false;
   store_.fence = durable;
   // Nothing else writes while the store is suspect, and nothing may be noted in between.
-  if (!file_.write(store_).empty()) return Fault::StoreUnreachable;
+  if (has_witness_ && !file_.write(store_).empty()) return Fault::StoreUnreachable;
   written_ = store_;
   suspect_ = false;
   remark_.clear();

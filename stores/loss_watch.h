@@ -19,10 +19,11 @@ namespace semel {
 /// @source spec 9, "Loss detection".
 class LossWatch {
  public:
-  /// @param folder  Of the witness. Empty: none is kept, and nothing is ever suspect.
+  /// @param folder  Of the witness. Empty: none is kept, and nothing is suspect after a restart.
   /// @param found   The store as it is on the disk.
+  /// @param doubt   What the store itself says against it, as a clause; empty: nothing.
   /// @throws StoreError if it is suspect and the witness cannot be marked so.
-  LossWatch(const std::string& folder, const WitnessNote& found);
+  LossWatch(const std::string& folder, const WitnessNote& found, const std::string& doubt);
   /// Notes what is still to be noted.
   ~LossWatch();
   LossWatch(const LossWatch&) = delete;
@@ -43,10 +44,11 @@ class LossWatch {
   [[nodiscard]] Result<bool> acknowledge(Fence durable);
 
  private:
-  void compare();
+  void compare(const std::string& doubt);
   void suspect_for(const std::string& reason);
   void keep_noting();
 
+  const bool has_witness_;
   const WitnessFile file_;
   WitnessNote known_;
   mutable std::mutex mutex_;

@@ -1,81 +1,29 @@
-// The only file that knows SQLite. It runs statements and grades their failures; what a row means
-// is the business of sqlite_store.
+// The only file that knows SQLite, with sqlite_statement.h, which is its own. It runs statements
+// and grades their failures; what a row means is the business of sqlite_store.
 #include "stores/sqlite_log.h"
 
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
 
 #include "stores/open.h"
+#include "stores/row_tally.h"
+#include "stores/sqlite_schema.h"
+#include "stores/sqlite_statement.h"
 
 namespace semel {
 namespace {
 
-constexpr int kApplicationId = 0x53454D4C;  // "SEML"
-constexpr int kSchemaVersion = 1;
+using sqlite::blob_of;
+using sqlite::Database;
+using sqlite::Statement;
+using sqlite::Use;
+
 constexpr int kCheckpointPages = 2000;           // About 8 MB of write-ahead log.
 constexpr std::int64_t kPageInLog = 4'096 + 24;  // With SQLite's header of a frame.
 constexpr std::int64_t kLogHeader = 32;
-
-constexpr char kSchema[] =
-    "CREATE TABLE log(seq INTEGER PRIMARY KEY, key BLOB NOT NULL, entry BLOB NOT NULL,"
-    "                 response BLOB);"
-    "CREATE TABLE meta(id INTEGER PRIMARY KEY CHECK(id = 1), store_id TEXT NOT NULL,"
-    "                  boot_id TEXT NOT NULL, boot_ns INTEGER NOT NULL,"
-    "                  store_ns INTEGER NOT NULL, fence INTEGER NOT NULL);";
-
-/// Younger than version 1: a file without it is given it when it is opened.
-constexpr char kRoutesTable[] =
-    "CREATE TABLE IF NOT EXISTS routes(id INTEGER PRIMARY KEY CHECK(id = 1), terms BLOB NOT NULL)";
-
-/// The library's own closing functions as deleters.
-struct CloseDatabase {
-  void operator()(sqlite3* database) const { sqlite3_close(database); }
-};
-struct CloseStatement {
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
-using Database = std::unique_ptr<sqlite3, CloseDatabase>;
-using Statement = std::unique_ptr<sqlite3_stmt, CloseStatement>;
-
-/// Leaves a statement ready for its next use, whatever happened in this one.
-class Use {
- public:
-  explicit Use(const Statement& statement) : statement_(statement.get()) {}
-  ~Use() {
-    sqlite3_reset(statement_);
-    sqlite3_clear_bindings(statement_);
-  }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-
-  void bind(int at, std::int64_t value) { sqlite3_bind_int64(statement_, at, value); }
-  /// @owns `bytes` stays the caller's and has to outlive step().
-  void bind_blob(int at, std::string_view bytes) {
-    sqlite3_bind_blob64(statement_, at, bytes.data(), bytes.size(), SQLITE_STATIC);
-  }
-  void bind_text(int at, const std::string& text) {
-    sqlite3_bind_text(statement_, at, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
-  }
-  [[nodiscard]] int step() { return sqlite3_step(statement_); }
-  [[nodiscard]] std::int64_t integer(int column) {
-    return sqlite3_column_int64(statement_, column);
-  }
-  [[nodiscard]] std::string_view blob(int column) {
-    const void* bytes = sqlite3_column_blob(statement_, column);
-    const int size = sqlite3_column_bytes(statement_, column);
-    return {static_cast<const char*>(bytes), bytes ? static_cast<std::size_t>(size) : 0};
-  }
-  [[nodiscard]] bool is_null(int column) {
-    return sqlite3_column_type(statement_, column) == SQLITE_NULL;
-  }
-
- private:
-  sqlite3_stmt* statement_;
-};
 
 Database open_file(const std::string& path) {
   // Nobody asks for SQLite's statistics, and each of its allocations would take a lock for them.
@@ -88,12 +36,19 @@ Database open_file(const std::string& path) {
   Database database(raw);
   if (code != SQLITE_OK) throw StoreError("cannot open " + path + ": " + sqlite3_errstr(code));
   sqlite3_extended_result_codes(raw, 1);
+  // Until accept(): closing would copy a write-ahead log into a file that it may not belong to.
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   return database;
+}
+
+StoreError failure(sqlite3* database, const std::string& path) {
+  const bool damaged = (sqlite3_errcode(database) & 0xFF) == SQLITE_CORRUPT;
+  return StoreError(path + ": " + sqlite3_errmsg(database) + (damaged ? kDamageCure : ""));
 }
 
 void run_or_throw(sqlite3* database, const char* sql, const std::string& path) {
   if (sqlite3_exec(database, sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
-    throw StoreError(path + ": " + sqlite3_errmsg(database));
+    throw failure(database, path);
   }
 }
 
@@ -101,7 +56,7 @@ Statement prepare(sqlite3* database, const char* sql, const std::string& path) {
   sqlite3_stmt* raw = nullptr;
   if (sqlite3_prepare_v3(database, sql, -1, SQLITE_PREPARE_PERSISTENT, &raw, nullptr) !=
       SQLITE_OK) {
-    throw StoreError(path + ": " + sqlite3_errmsg(database));
+    throw failure(database, path);
   }
   return Statement(raw);
 }
@@ -111,7 +66,7 @@ std::string first_column(sqlite3* database, const char* sql, const std::string& 
   Use use(statement);
   const int code = use.step();
   if (code != SQLITE_ROW && code != SQLITE_DONE) {
-    throw StoreError(path + ": " + sqlite3_errmsg(database));
+    throw failure(database, path);
   }
   return code == SQLITE_ROW ? std::string(use.blob(0)) : std::string();
 }
@@ -124,11 +79,13 @@ void make_file(const std::string& path) {
   ::close(descriptor);
 }
 
-void bind_meta(Use& use, const SqliteLog::Meta& meta) {
+void bind_meta(Use& use, const SqliteLog::Meta& meta, const RowTally& tally) {
   use.bind_text(1, meta.anchor.boot_id);
   use.bind(2, meta.anchor.boot.count());
   use.bind(3, meta.anchor.store.count());
   use.bind(4, static_cast<std::int64_t>(meta.fence.value));
+  use.bind(5, static_cast<std::int64_t>(tally.rows));
+  use.bind(6, static_cast<std::int64_t>(tally.hash));
 }
 
 }  // namespace
@@ -140,6 +97,10 @@ struct SqliteLog::Connection {
   std::uint64_t last_seq = 0;
   int wal_pages = 0;
   std::optional<std::string> routes_at_open;
+  RowHash hash;
+  RowTally tally;            ///< With what the transaction under way has done.
+  RowTally committed_tally;  ///< Before it.
+  std::optional<RowTally> tally_at_open;
   Statement begin, commit, rollback, append, remove, put_meta, put_routes, read_response;
 
   [[nodiscard]] Fault fault(int code) const {
@@ -158,6 +119,42 @@ struct SqliteLog::Connection {
     Use use(statement);
     return finish(use);
   }
+
+  void read_meta(const std::string& path) {
+    const Statement meta = prepare(database.get(), schema::kSelectMeta, path);
+    Use use(meta);
+    if (use.step() != SQLITE_ROW) {
+      throw StoreError(path + " has no meta row: the file is damaged" + kDamageCure);
+    }
+    store_id = use.blob(0);
+    meta_at_open.anchor.boot_id = use.blob(1);
+    meta_at_open.anchor.boot = std::chrono::nanoseconds(use.integer(2));
+    meta_at_open.anchor.store = StoreTime(use.integer(3));
+    meta_at_open.fence.value = static_cast<std::uint64_t>(use.integer(4));
+    if (use.integer(5) != 0) {
+      tally_at_open = RowTally{static_cast<std::uint64_t>(use.integer(6)),
+                               static_cast<std::uint64_t>(use.integer(7))};
+    }
+    hash = RowHash(store_id);
+  }
+  void read_routes(const std::string& path) {
+    const Statement routes = prepare(database.get(), "SELECT terms FROM routes WHERE id = 1", path);
+    Use found(routes);
+    const int code = found.step();
+    if (code == SQLITE_ROW) routes_at_open = found.blob(0);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) throw failure(database.get(), path);
+  }
+  /// The SQL function `discount(seq, key, entry, length of the response)`: 1, and the row is
+  /// counted no more.
+  static void discount(sqlite3_context* call, int, sqlite3_value** row) {
+    auto* connection = static_cast<Connection*>(sqlite3_user_data(call));
+    std::optional<std::uint64_t> response_bytes;
+    if (sqlite3_value_type(row[3]) != SQLITE_NULL) response_bytes = sqlite3_value_int64(row[3]);
+    const auto seq = static_cast<std::uint64_t>(sqlite3_value_int64(row[0]));
+    connection->tally.discount(
+        connection->hash.of(seq, blob_of(row[1]), blob_of(row[2]), response_bytes));
+    sqlite3_result_int(call, 1);
+  }
 };
 
 bool SqliteLog::create(const std::string& path, const std::string& store_id, const Meta& meta) {
@@ -165,24 +162,22 @@ bool SqliteLog::create(const std::string& path, const std::string& store_id, con
   const Database database = open_file(path);
   run_or_throw(database.get(), "PRAGMA synchronous=FULL; BEGIN IMMEDIATE", path);
   const std::string owner = first_column(database.get(), "PRAGMA application_id", path);
-  if (owner == std::to_string(kApplicationId)) return false;
+  if (owner == std::to_string(schema::kApplicationId)) return false;
   if (first_column(database.get(), "SELECT count(*) FROM sqlite_master", path) != "0") {
     throw StoreError(path + " is a database of another program: give the store a file of its own");
   }
-  const std::string marks = "PRAGMA application_id=" + std::to_string(kApplicationId) +
-                            "; PRAGMA user_version=" + std::to_string(kSchemaVersion);
-  run_or_throw(database.get(), kSchema, path);
-  run_or_throw(database.get(), kRoutesTable, path);
+  const std::string marks = "PRAGMA application_id=" + std::to_string(schema::kApplicationId) +
+                            "; PRAGMA user_version=" + std::to_string(schema::kVersion);
+  run_or_throw(database.get(), schema::kTables, path);
+  run_or_throw(database.get(), schema::kRoutesTable, path);
+  run_or_throw(database.get(), schema::kTallyColumns, path);
   run_or_throw(database.get(), marks.c_str(), path);
   {
-    const Statement insert = prepare(
-        database.get(),
-        "INSERT INTO meta(boot_id, boot_ns, store_ns, fence, store_id, id) VALUES(?,?,?,?,?,1)",
-        path);
+    const Statement insert = prepare(database.get(), schema::kInsertMeta, path);
     Use use(insert);
-    bind_meta(use, meta);
-    use.bind_text(5, store_id);
-    if (use.step() != SQLITE_DONE) throw StoreError(path + ": " + sqlite3_errmsg(database.get()));
+    bind_meta(use, meta, RowTally());
+    use.bind_text(7, store_id);
+    if (use.step() != SQLITE_DONE) throw failure(database.get(), path);
   }
   run_or_throw(database.get(), "COMMIT; PRAGMA journal_mode=WAL", path);
   return true;
@@ -193,13 +188,14 @@ SqliteLog::SqliteLog(const std::string& path) : connection_(std::make_unique<Con
   c.database = open_file(path);
   sqlite3* database = c.database.get();
   run_or_throw(database, "PRAGMA locking_mode=EXCLUSIVE", path);
-  if (first_column(database, "PRAGMA application_id", path) != std::to_string(kApplicationId)) {
+  if (first_column(database, "PRAGMA application_id", path) !=
+      std::to_string(schema::kApplicationId)) {
     throw StoreError(path + " holds no store: run `semel store init CONFIG`");
   }
   const std::string version = first_column(database, "PRAGMA user_version", path);
-  if (version != std::to_string(kSchemaVersion)) {
+  if (version != std::to_string(schema::kVersion)) {
     throw StoreError(path + " has schema version " + version + ", this program reads version " +
-                     std::to_string(kSchemaVersion) +
+                     std::to_string(schema::kVersion) +
                      ": use the program that wrote it, or another path");
   }
   if (first_column(database, "PRAGMA journal_mode=WAL", path) != "wal") {
@@ -209,7 +205,11 @@ SqliteLog::SqliteLog(const std::string& path) : connection_(std::make_unique<Con
                "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0; PRAGMA secure_delete=ON;"
                "BEGIN IMMEDIATE; COMMIT",
                path);
-  run_or_throw(database, kRoutesTable, path);
+  run_or_throw(database, schema::kRoutesTable, path);
+  if (first_column(database, schema::kHasTallyColumns, path) == "0") {
+    run_or_throw(database, (std::string("BEGIN;") + schema::kTallyColumns + "COMMIT").c_str(),
+                 path);
+  }
   sqlite3_wal_hook(
       database,
       [](void* pages, sqlite3*, const char*, int count) {
@@ -218,30 +218,17 @@ SqliteLog::SqliteLog(const std::string& path) : connection_(std::make_unique<Con
       },
       &c.wal_pages);
 
-  const Statement meta = prepare(
-      database, "SELECT store_id, boot_id, boot_ns, store_ns, fence FROM meta WHERE id = 1", path);
-  Use use(meta);
-  if (use.step() != SQLITE_ROW) throw StoreError(path + " has no meta row: the file is damaged");
-  c.store_id = use.blob(0);
-  c.meta_at_open.anchor.boot_id = use.blob(1);
-  c.meta_at_open.anchor.boot = std::chrono::nanoseconds(use.integer(2));
-  c.meta_at_open.anchor.store = StoreTime(use.integer(3));
-  c.meta_at_open.fence.value = static_cast<std::uint64_t>(use.integer(4));
-
-  const Statement routes = prepare(database, "SELECT terms FROM routes WHERE id = 1", path);
-  Use found(routes);
-  const int code = found.step();
-  if (code == SQLITE_ROW) c.routes_at_open = found.blob(0);
-  if (code != SQLITE_ROW && code != SQLITE_DONE) throw StoreError(path + " is damaged");
+  c.read_meta(path);
+  c.read_routes(path);
+  sqlite3_create_function_v2(database, "discount", 4, SQLITE_UTF8 | SQLITE_DIRECTONLY, &c,
+                             Connection::discount, nullptr, nullptr, nullptr);
 
   c.begin = prepare(database, "BEGIN IMMEDIATE", path);
   c.commit = prepare(database, "COMMIT", path);
   c.rollback = prepare(database, "ROLLBACK", path);
   c.append = prepare(database, "INSERT INTO log(seq, key, entry, response) VALUES(?,?,?,?)", path);
-  c.remove = prepare(database, "DELETE FROM log WHERE seq = ?", path);
-  c.put_meta = prepare(
-      database, "UPDATE meta SET boot_id = ?, boot_ns = ?, store_ns = ?, fence = ? WHERE id = 1",
-      path);
+  c.remove = prepare(database, schema::kDeleteRow, path);
+  c.put_meta = prepare(database, schema::kUpdateMeta, path);
   c.put_routes = prepare(database, "INSERT OR REPLACE INTO routes(id, terms) VALUES(1, ?)", path);
   c.read_response = prepare(database, "SELECT response FROM log WHERE seq = ?", path);
 }
@@ -259,15 +246,17 @@ const std::optional<std::string>& SqliteLog::routes_at_open() const {
 Result<void> SqliteLog::read_all(const std::function<void(const Row&)>& visit) {
   Connection& c = *connection_;
   sqlite3_stmt* raw = nullptr;
-  // `response` is the last column: its overflow pages are not read here.
-  const int prepared = sqlite3_prepare_v2(
-      c.database.get(), "SELECT seq, key, entry FROM log ORDER BY seq", -1, &raw, nullptr);
+  const int prepared = sqlite3_prepare_v2(c.database.get(), schema::kSelectRows, -1, &raw, nullptr);
   const Statement statement(raw);
   if (prepared != SQLITE_OK) return c.fault(prepared);
   Use use(statement);
   int code = SQLITE_ROW;
+  c.tally = RowTally();
   while ((code = use.step()) == SQLITE_ROW) {
     c.last_seq = static_cast<std::uint64_t>(use.integer(0));
+    std::optional<std::uint64_t> response_bytes;
+    if (!use.is_null(3)) response_bytes = use.integer(3);
+    c.tally.count(c.hash.of(c.last_seq, use.blob(1), use.blob(2), response_bytes));
     visit({c.last_seq, use.blob(1), use.blob(2)});
   }
   if (code != SQLITE_DONE) return c.fault(code);
@@ -287,7 +276,23 @@ Result<std::optional<std::string>> SqliteLog::read_response(std::uint64_t seq) {
 
 std::uint64_t SqliteLog::last_row() const { return connection_->last_seq; }
 
-Result<void> SqliteLog::begin() { return connection_->finish(connection_->begin); }
+bool SqliteLog::adds_up() const {
+  const auto& noted = connection_->tally_at_open;
+  return !noted || *noted == connection_->tally;
+}
+
+bool SqliteLog::is_sound() {
+  return first_column(connection_->database.get(), "PRAGMA integrity_check(1)", "") == "ok";
+}
+
+void SqliteLog::accept() {
+  sqlite3_db_config(connection_->database.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+}
+
+Result<void> SqliteLog::begin() {
+  connection_->committed_tally = connection_->tally;
+  return connection_->finish(connection_->begin);
+}
 
 Result<std::uint64_t> SqliteLog::append(const IdempotencyKey& key, std::string_view entry,
                                         std::optional<std::string_view> response) {
@@ -295,11 +300,16 @@ Result<std::uint64_t> SqliteLog::append(const IdempotencyKey& key, std::string_v
   Use use(c.append);
   const std::uint64_t seq = c.last_seq + 1;
   use.bind(1, static_cast<std::int64_t>(seq));
-  use.bind_blob(2, {reinterpret_cast<const char*>(key.bytes.data()), key.bytes.size()});
+  const std::string_view key_bytes(reinterpret_cast<const char*>(key.bytes.data()),
+                                   key.bytes.size());
+  use.bind_blob(2, key_bytes);
   use.bind_blob(3, entry);
   if (response) use.bind_blob(4, *response);
   if (const auto done = c.finish(use); !done) return done.error();
   c.last_seq = seq;
+  std::optional<std::uint64_t> response_bytes;
+  if (response) response_bytes = response->size();
+  c.tally.count(c.hash.of(seq, key_bytes, entry, response_bytes));
   return seq;
 }
 
@@ -311,7 +321,7 @@ Result<void> SqliteLog::remove(std::uint64_t seq) {
 
 Result<void> SqliteLog::put_meta(const Meta& meta) {
   Use use(connection_->put_meta);
-  bind_meta(use, meta);
+  bind_meta(use, meta, connection_->tally);
   return connection_->finish(use);
 }
 
@@ -324,6 +334,7 @@ Result<void> SqliteLog::put_routes(std::string_view bytes) {
 Result<void> SqliteLog::commit() { return connection_->finish(connection_->commit); }
 
 void SqliteLog::rollback() {
+  connection_->tally = connection_->committed_tally;
   // SQLite has rolled back by itself after some errors; asking again would be an error of its own.
   if (sqlite3_get_autocommit(connection_->database.get()) != 0) return;
   static_cast<void>(connection_->finish(connection_->rollback));

@@ -12,6 +12,11 @@
 
 namespace semel {
 
+/// What to do about a file whose pages or rows are not what they should be.
+inline constexpr char kDamageCure[] =
+    ". Nothing was changed. Put the file back together with its own -wal, or move the -wal away if "
+    "it is of another file";
+
 /// An append-only table of log entries in one SQLite file, opened for this process alone: WAL,
 /// synchronous=FULL, locking_mode=EXCLUSIVE. Knows transactions and rows, not what they mean.
 ///
@@ -49,6 +54,17 @@ class SqliteLog {
   [[nodiscard]] const std::optional<std::string>& routes_at_open() const;
   /// Every row in the order of its writing.
   [[nodiscard]] Result<void> read_all(const std::function<void(const Row&)>& visit);
+
+  /// Whether the rows that read_all() found are the ones that were noted with the last commit; true
+  /// also where none were noted, as in a file of before.
+  [[nodiscard]] bool adds_up() const;
+  /// Whether SQLite finds every page where it belongs; reads the whole file.
+  /// @throws StoreError
+  [[nodiscard]] bool is_sound();
+  /// From here on the file is written. Before, closing leaves it and the write-ahead log as they
+  /// were found, so that they can still be told apart.
+  void accept();
+
   /// The response beside an entry; absent if the row has none or is gone.
   [[nodiscard]] Result<std::optional<std::string>> read_response(std::uint64_t seq);
 

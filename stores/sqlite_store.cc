@@ -90,7 +90,7 @@ std::string SqliteStore::create(const SqliteOptions& options, const StoreClock& 
 }
 
 std::string SqliteStore::acknowledge_closed(const SqliteOptions& options, const StoreClock& clock) {
-  DurableLedger ledger(options, clock);
+  DurableLedger ledger(options, clock, DurableLedger::Mixed::Take);
   if (!ledger.watch().is_suspect()) {
     return options.path + " is not suspect: there was nothing to acknowledge";
   }

@@ -53,6 +53,25 @@ class Loss : public ::testing::Test {
     EXPECT_NE(word.out.find("acknowledged"), std::string::npos) << word.out;
   }
 
+  /// Books the runs from `first` to `last`, each with an answer of most of a page.
+  void book_all(int first, int last) {
+    gateway_.upstream.script(commits_and_answers(200, std::string(3'000, 'b')));
+    for (int run = first; run <= last; ++run) EXPECT_EQ(book(std::to_string(run)).status, 200);
+  }
+  [[nodiscard]] std::string log() const { return store() + "-wal"; }
+  /// Expects that it does not start, says why, and leaves the files as they are.
+  void expect_no_start() {
+    const std::string file = read_file(store());
+    const std::string log_bytes = read_file(log());
+    ASSERT_FALSE(log_bytes.empty()) << "a kill leaves the write-ahead log";
+    const Finished start = gateway_.semel.start_in_vain();
+    ASSERT_TRUE(start.exit);
+    EXPECT_EQ(start.exit->code, 2);
+    EXPECT_NE(start.err.find("move the -wal away"), std::string::npos) << start.err;
+    EXPECT_TRUE(read_file(store()) == file);
+    EXPECT_TRUE(read_file(log()) == log_bytes);
+  }
+
   Gateway gateway_{{.store = StoreKind::Sqlite}};
 };
 
@@ -101,6 +120,59 @@ TEST_F(Loss, YesterdaysCopyIsSuspectUntilSomebodySaysYes) {
   EXPECT_EQ(book("unknown").header("Idempotency-Status"), "executed");
   gateway_.semel.restart();
   EXPECT_FALSE(is_suspect());
+}
+
+TEST_F(Loss, AnOlderCopyWrittenIntoTheFileBesideTheNewerLogIsNotMixedWithIt) {
+  book_all(1, 30);
+  stop();
+  fs::copy_file(store(), copy());
+  gateway_.semel.start();
+  book_all(31, 33);
+  gateway_.semel.restart();
+  book_all(34, 133);
+  gateway_.semel.kill9();
+  fs::copy_file(copy(), store(), fs::copy_options::overwrite_existing);
+  expect_no_start();
+
+  fs::remove(log());
+  gateway_.semel.start_not_ready("the store is suspect");
+  for (int run = 1; run <= 133; ++run) {
+    const Response again = book(std::to_string(run));
+    if (run <= 30) {
+      EXPECT_EQ(again.header("Idempotent-Replayed"), "true") << run;
+    } else {
+      expect_problem(again, "store-suspect");
+    }
+  }
+  EXPECT_EQ(gateway_.upstream.effects(), 133);
+  stop();
+  acknowledge();
+  gateway_.semel.start();
+  EXPECT_EQ(book("133").header("Idempotency-Status"), "executed") << "that is what was accepted";
+}
+
+TEST_F(Loss, TheLogOfAWrongStoreIsNotMixedIntoTheRealFileThatIsPutBack) {
+  book_all(1, 30);
+  stop();
+  fs::rename(store(), copy());
+  EXPECT_EQ(command({"store", "init"}).exit->code, 0);
+  gateway_.semel.start_not_ready("the store is suspect");
+  for (int call = 1; call <= 40; ++call) {
+    const HeaderLines run = {{"X-Run-Id", std::to_string(call)}};
+    EXPECT_EQ(gateway_.call_tool("/tools/seat", kBooking, run).status, 200);
+  }
+  gateway_.semel.kill9();
+  fs::rename(copy(), store());
+  expect_no_start();
+
+  fs::remove(log());
+  acknowledge();
+  const int before = gateway_.upstream.effects();
+  gateway_.semel.start();
+  for (int run = 1; run <= 30; ++run) {
+    EXPECT_EQ(book(std::to_string(run)).header("Idempotent-Replayed"), "true") << run;
+  }
+  EXPECT_EQ(gateway_.upstream.effects(), before);
 }
 
 TEST_F(Loss, AMovedFileIsSuspect) {

@@ -12,7 +12,12 @@ using ::testing::Test;
 
 class SqliteStart : public SqliteFixture {};
 class SqliteReopen : public SqliteFixture {};
-class SqliteFile : public SqliteFixture {};
+class SqliteFile : public SqliteFixture {
+ protected:
+  SqliteFile() { options_.state_dir = state_.path(); }
+
+  TemporaryFolder state_;
+};
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
