@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "proxy/site.h"
+#include "tests/sim/process.h"
+#include "tests/sim/world.h"
+
+namespace semel::proxy {
+class Worker;
+}
+
+namespace semel::sim {
+
+/// One place where a proxy runs: the production's Worker as a process of the simulated machine,
+/// started anew whenever it died or was stopped.
+class Proxy {
+ public:
+  Proxy(World& world, std::uint16_t id);
+  ~Proxy();
+  Proxy(const Proxy&) = delete;
+  Proxy& operator=(const Proxy&) = delete;
+
+  void start();
+  /// As SIGTERM: what flies goes on until its time is over.
+  void drain();
+  /// It is not started again.
+  void retire() { retired_ = true; }
+  void doom(Fate fate) { process_->doom(fate); }
+  [[nodiscard]] bool is_alive() const { return process_ != nullptr && process_->is_alive(); }
+  [[nodiscard]] std::uint16_t port() const;
+
+ private:
+  void program();
+  void died();
+
+  World& world_;
+  const std::uint16_t id_;
+  Process* process_ = nullptr;
+  std::vector<std::unique_ptr<Process>> processes_;  ///< The dead ones too: wires refer to them.
+  proxy::Site* site_ = nullptr;                      ///< Of the one that runs.
+  proxy::Worker* worker_ = nullptr;
+  bool retired_ = false;
+};
+
+}  // namespace semel::sim
