@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -141,7 +142,15 @@ void Worker::admit(int fd, std::string address) {
   const int family =
       is_unix_ ? AF_UNIX : (address.find(':') == std::string::npos ? AF_INET : AF_INET6);
   const asio::generic::stream_protocol protocol(family, is_unix_ ? 0 : IPPROTO_TCP);
-  Connection::Socket socket(executor(), protocol, fd);
+  Connection::Socket socket(executor());
+  boost::system::error_code unwatched;
+  socket.assign(protocol, fd, unwatched);
+  if (unwatched) {
+    // The system watches no further descriptor. The next connection may find room again.
+    ::close(fd);
+    std::fprintf(stderr, "semel: a connection was turned away: %s\n", unwatched.message().c_str());
+    return;
+  }
   auto client = std::make_unique<Connection>(std::move(socket), deadlines);
   if (!site.connections.take(address)) {
     start(turn_away(std::move(client)));

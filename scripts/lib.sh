@@ -11,7 +11,7 @@ run_packages=(
   curl ca-certificates
 )
 test_packages=(
-  libclang-rt-19-dev clang-tidy-19 clang-format-19 libgtest-dev libgmock-dev unicode-data bzip2 git strace
+  libclang-rt-19-dev clang-tidy-19 clang-format-19 libgtest-dev libgmock-dev unicode-data bzip2 git
 )
 
 say() { printf '%s\n' "$*"; }

@@ -105,11 +105,28 @@ struct SqliteLog::Connection {
 
   [[nodiscard]] Fault fault(int code) const {
     const int primary = code & 0xFF;
-    const int error = sqlite3_system_errno(database.get());
     if (primary == SQLITE_FULL) return Fault::StoreFull;
-    if (primary == SQLITE_IOERR && (error == ENOSPC || error == EDQUOT)) return Fault::StoreFull;
+    if (primary == SQLITE_IOERR && is_full(sqlite3_system_errno(database.get()))) {
+      return Fault::StoreFull;
+    }
+    if (code == SQLITE_IOERR_FSYNC && is_full(sync_errno())) return Fault::StoreFull;
     return Fault::StoreBroken;
   }
+  /// Why the last sync failed. SQLite tells a COMMIT's reason to the file alone that it synced: one
+  /// of two, and what the other remembers is at worst a full disk of earlier.
+  [[nodiscard]] int sync_errno() const {
+    int reason = 0;
+    for (const int which : {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER}) {
+      sqlite3_file* file = nullptr;
+      int remembered = 0;
+      sqlite3_file_control(database.get(), "main", which, &file);
+      if (file == nullptr || file->pMethods == nullptr) continue;
+      file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &remembered);
+      if (remembered != 0 && (reason == 0 || is_full(reason))) reason = remembered;
+    }
+    return reason;
+  }
+  static bool is_full(int error) { return error == ENOSPC || error == EDQUOT; }
   [[nodiscard]] Result<void> finish(Use& use) const {
     const int code = use.step();
     if (code != SQLITE_DONE) return fault(code);

@@ -1,94 +1,35 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <map>
-#include <mutex>
+#include <cstdio>
 
-#include "tests/e2e/gateway.h"
+#include "tests/e2e/kill_loop.h"
 
 namespace semel::testing {
 namespace {
 
-/// Counts effects by the run that caused them.
-class EffectCounter {
- public:
-  void count(const std::string& run) {
-    const std::lock_guard lock(mutex_);
-    ++effects_[run];
-  }
-  [[nodiscard]] int of(const std::string& run) {
-    const std::lock_guard lock(mutex_);
-    return effects_[run];
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, int> effects_;
-};
-
-/// Takes 0 to 11 ms, so that a kill finds calls before, in and behind the tool.
-Script counts_by_run(EffectCounter& counter) {
-  return [&counter](Turn& turn) {
-    counter.count(turn.request().all("X-Run-Id").at(0));
-    turn.commit();
-    turn.wait(milliseconds{turn.number() % 12});
-    turn.send(response_text(201, "booked for " + turn.request().all("X-Run-Id").at(0)));
-  };
-}
-
-std::future<Response> begin_run(const Gateway& gateway, const std::string& run) {
-  return std::async(std::launch::async,
-                    [&gateway, run] { return gateway.book(kBooking, {{"X-Run-Id", run}}); });
-}
-
-bool is_over(const std::pair<const std::string, std::future<Response>>& call) {
-  return call.second.wait_for(milliseconds{0}) == std::future_status::ready;
+/// How long to go on: SEMEL_KILL_LOOP_SECONDS, else once.
+bool is_time_left(std::chrono::steady_clock::time_point begun) {
+  const char* seconds = std::getenv("SEMEL_KILL_LOOP_SECONDS");
+  return seconds != nullptr &&
+         std::chrono::steady_clock::now() - begun < std::chrono::seconds(std::atoi(seconds));
 }
 
 TEST(CrashLoop, KilledAgainAndAgainUnderLoadNoBookingHappensTwice) {
-  Gateway gateway({.store = StoreKind::Sqlite});
-  EffectCounter counter;
-  gateway.upstream.script(counts_by_run(counter));
-  constexpr int kRounds = 12;
-  constexpr int kCalls = 24;
-  int replayed = 0;
-  int unknown = 0;
-  for (int round = 1; round <= kRounds; ++round) {
-    SCOPED_TRACE("round " + std::to_string(round));
-    std::map<std::string, std::future<Response>> calls;
-    for (int i = 0; i < kCalls; ++i) {
-      const std::string run = std::to_string(round) + "-" + std::to_string(i);
-      calls.emplace(run, begin_run(gateway, run));
-    }
-    static_cast<void>(gateway.upstream.sees_effects(gateway.upstream.effects() + round));
-    if (round % 3 == 0) {
-      EXPECT_TRUE(eventually([&] { return std::ranges::any_of(calls, is_over); }));
-    }
-    gateway.semel.kill9();
-    std::map<std::string, Response> firsts;
-    for (auto& [run, pending] : calls) firsts.emplace(run, pending.get());
-    gateway.semel.start();
-    for (const auto& [run, first] : firsts) {
-      SCOPED_TRACE(run);
-      const int before = counter.of(run);
-      const Response retry = gateway.book(kBooking, {{"X-Run-Id", run}});
-      EXPECT_LE(counter.of(run), 1) << "the promise";
-      const std::string status = retry.header("Idempotency-Status").value_or("none");
-      if (first.is_complete() && first.status == 201) {
-        EXPECT_EQ(status, "replayed") << "an answer that was given is durable";
-      }
-      if (status == "executed") {
-        EXPECT_EQ(before, 0);
-      }
-      if (retry.status == 201) {
-        EXPECT_EQ(retry.body, "booked for " + run);
-      }
-      replayed += status == "replayed" ? 1 : 0;
-      unknown += status == "indeterminate" ? 1 : 0;
-    }
-  }
-  EXPECT_GT(replayed, 0) << "some calls were over before the kill";
-  EXPECT_GT(unknown, 0) << "and some were not";
+  constexpr int kFaultsOfOneStore = 50;
+  const char* chosen = std::getenv("SEMEL_KILL_LOOP_SEED");
+  auto seed = static_cast<std::uint32_t>(chosen == nullptr ? 1 : std::atoi(chosen));
+  const auto begun = std::chrono::steady_clock::now();
+  KillTotals totals;
+  do {
+    SCOPED_TRACE("SEMEL_KILL_LOOP_SEED=" + std::to_string(seed));
+    KillLoop loop(seed++);
+    loop.run(kFaultsOfOneStore);
+    loop.add_to(totals);
+    std::printf("%s\n", totals.text().c_str());
+    std::fflush(stdout);
+  } while (!HasFailure() && is_time_left(begun));
+  EXPECT_GT(totals.words["replayed"], 0) << "some calls were over before the kill";
+  EXPECT_GT(totals.words["indeterminate"], 0) << "and some were not";
 }
 
 TEST(CrashLoop, AnsweredOnlyAfterItIsDurable) {

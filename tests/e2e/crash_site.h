@@ -30,12 +30,30 @@ inline CallTimes brief_times() {
       milliseconds{2'800}};
 }
 
+/// One EFFECTFUL tool, `/tools/book`, and one IDEMPOTENT one, `/tools/seat`, on a SQLite file.
+inline GatewayOptions crash_options(const CallTimes& times, const std::string& binary,
+                                    std::vector<std::string> environment) {
+  GatewayOptions options;
+  options.binary = binary;
+  options.store = StoreKind::Sqlite;
+  options.environment = std::move(environment);
+  const std::string rest = "    upstream: tool\n" + times.yaml + (kToolKey + 1);
+  options.routes =
+      "routes:\n"
+      "  - name: book\n    match: {methods: [POST], path: /tools/book}\n    policy: EFFECTFUL\n" +
+      rest +
+      "  - name: seat\n    match: {methods: [POST], path: /tools/seat}\n    policy: "
+      "IDEMPOTENT\n" +
+      rest;
+  return options;
+}
+
 /// A `semel` with fail points on a SQLite file, with an operator, before a tool that counts its
 /// effects by run.
 class CrashSite {
  public:
   explicit CrashSite(const CallTimes& times, const std::string& binary = kWithFailPoints)
-      : operated(options_for(times, binary, plan_file())) {
+      : operated(crash_options(times, binary, {"SEMEL_FAIL_POINTS=" + plan_file()})) {
     gateway.upstream.script([this](Turn& turn) { play(turn); });
   }
 
@@ -69,23 +87,6 @@ class CrashSite {
   static constexpr char kIdempotent[] = "/tools/seat";
 
  private:
-  static GatewayOptions options_for(const CallTimes& times, const std::string& binary,
-                                    const std::string& plan) {
-    GatewayOptions options;
-    options.binary = binary;
-    options.store = StoreKind::Sqlite;
-    options.environment = {"SEMEL_FAIL_POINTS=" + plan};
-    const std::string rest = "    upstream: tool\n" + times.yaml + (kToolKey + 1);
-    options.routes =
-        "routes:\n"
-        "  - name: book\n    match: {methods: [POST], path: /tools/book}\n    policy: EFFECTFUL\n" +
-        rest +
-        "  - name: seat\n    match: {methods: [POST], path: /tools/seat}\n    policy: "
-        "IDEMPOTENT\n" +
-        rest;
-    return options;
-  }
-
   std::string plan_file() const { return folder_.file("plan"); }
 
   void play(Turn& turn) {
