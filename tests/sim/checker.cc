@@ -56,23 +56,25 @@ constexpr std::array<RuleRow, kRuleCount> kRules = {{
     {"cut-without-cause", "an answer that is whole is whole for the client"},
 }};
 
+void trouble(ProxyBook& proxy, At ProxyBook::* kind, At where) {
+  proxy.*kind = where;
+  proxy.troubles.push_back(where);
+}
+
 void judge_machine(Books& books, At where) {
   const Happening& now = books.at(where);
   switch (now.kind) {
     case Kind::Killed:
-      books.proxy(now.proxy).killed = where;
-      return;
+      return trouble(books.proxy(now.proxy), &ProxyBook::killed, where);
     case Kind::Paused:
     case Kind::Resumed:
-      books.proxy(now.proxy).paused = where;
-      return;
+      return trouble(books.proxy(now.proxy), &ProxyBook::paused, where);
     case Kind::StoreFault:
-      books.proxy(now.proxy).faulted = where;
-      return;
+      return trouble(books.proxy(now.proxy), &ProxyBook::faulted, where);
     case Kind::StoreDown:
     case Kind::StoreUp:
       books.store_down = now.kind == Kind::StoreDown;
-      for (ProxyBook& proxy : books.proxies) proxy.faulted = where;
+      for (ProxyBook& proxy : books.proxies) trouble(proxy, &ProxyBook::faulted, where);
       return;
     default:
       return;
@@ -152,8 +154,14 @@ void judge_late_answer(Books& books, std::uint32_t record_id, At end) {
   const auto heard =
       books.at(attempt.dispatched).at + terms.timeout.count() + terms.settle.count() - kSlack;
   if (arrived.at > heard || arrived.at + kSlack > books.at(end).at) return;
-  if (!was_undisturbed(books, attempt.proxy, attempt.granted)) return;
-  books.blame(Rule::LateIgnored, record.key, record_id, {record.since, attempt.arrived});
+  books.suspect(Rule::LateIgnored, record.key, record_id, {record.since, attempt.arrived},
+                attempt.proxy, attempt.granted);
+}
+
+bool was_troubled(Books& books, const Suspicion& suspicion) {
+  const std::vector<At>& troubles = books.proxy(suspicion.proxy).troubles;
+  const auto first = std::upper_bound(troubles.begin(), troubles.end(), suspicion.since);
+  return first != troubles.end() && books.at(*first).at <= suspicion.until;
 }
 
 void judge_ending(Books& books) {
@@ -161,6 +169,11 @@ void judge_ending(Books& books) {
   for (std::uint32_t id = 0; id < books.records.size(); ++id) {
     judge_open_claim(books, id, end);
     judge_late_answer(books, id, end);
+  }
+  for (Suspicion& suspicion : books.suspicions) {
+    if (was_troubled(books, suspicion)) continue;
+    Verdict& verdict = suspicion.verdict;
+    books.blame(verdict.rule, verdict.key, verdict.record, std::move(verdict.events));
   }
   for (const CallBook& call : books.calls) {
     if (call.sent == kNever || call.ended != kNever) continue;
@@ -184,11 +197,13 @@ void Books::blame(Rule rule, std::uint32_t key, std::uint32_t record, std::vecto
   verdicts.push_back({rule, key, record, std::move(events)});
 }
 
-bool was_undisturbed(Books& books, std::uint16_t proxy_id, At since) {
-  const ProxyBook& proxy = books.proxy(proxy_id);
-  const auto is_later = [since](At event) { return event != kNever && event > since; };
-  return !books.store_down && !is_later(proxy.killed) && !is_later(proxy.paused) &&
-         !is_later(proxy.faulted);
+void Books::suspect(Rule rule, std::uint32_t key, std::uint32_t record, std::vector<At> events,
+                    std::uint16_t suspected, At since) {
+  // A call to the store has its deadline, and shows that it failed a little later.
+  constexpr std::int64_t kStoreDeadline = 1'500'000'000;
+  std::sort(events.begin(), events.end());
+  const std::int64_t until = at(events.back()).at + kStoreDeadline;
+  suspicions.push_back({{rule, key, record, std::move(events)}, suspected, since, until});
 }
 
 bool contains(const std::vector<std::uint16_t>& statuses, std::uint16_t status) {

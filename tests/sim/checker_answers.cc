@@ -1,5 +1,7 @@
 // The rules of what a client is told (guarantee 3.4, 5.4, 6): each word has to have been true at
 // some moment between the request and its answer.
+#include <algorithm>
+
 #include "tests/sim/checker_books.h"
 
 namespace semel::sim {
@@ -15,6 +17,8 @@ struct Told {
   MeaningBook& meaning;
   RecordBook* record;    ///< Null: no proxy has made a key of it that is known.
   AttemptBook* attempt;  ///< The one that it refers to; null: none.
+  At asked;              ///< Where the process that answers asked for the key last, or the call
+                         ///< was sent if that was before: a follower is told what its leader was.
 
   void blame(Rule rule, At proof) const {
     std::vector<At> events{call.sent, where};
@@ -24,16 +28,17 @@ struct Told {
   void blame(Rule rule) const { blame(rule, kNever); }
 
   [[nodiscard]] bool since_sent(At event) const { return event != kNever && event > call.sent; }
-  /// True if the record stood so at some moment since the request was sent.
+  [[nodiscard]] bool since_asked(At event) const { return event != kNever && event > asked; }
+  /// True if the record stood so at some moment since it was asked about.
   [[nodiscard]] bool stood(Standing standing) const {
     if (record == nullptr) return standing == Standing::Absent;
     return record->standing == standing ||
-           since_sent(record->left[static_cast<std::size_t>(standing)]);
+           since_asked(record->left[static_cast<std::size_t>(standing)]);
   }
   [[nodiscard]] bool stood_bare() const {
     if (record == nullptr) return false;
     return (record->standing == Standing::Completed && record->bare) ||
-           since_sent(record->left_bare);
+           since_asked(record->left_bare);
   }
   [[nodiscard]] bool stood_with(const Answer& answer) const {
     if (record == nullptr) return false;
@@ -41,10 +46,10 @@ struct Told {
       return true;
     }
     const auto left = record->left_answer.find(answer);
-    return left != record->left_answer.end() && since_sent(left->second);
+    return left != record->left_answer.end() && since_asked(left->second);
   }
   [[nodiscard]] bool is_disturbed() const {
-    return books.store_down || since_sent(books.proxy(now.proxy).faulted);
+    return books.store_down || since_asked(books.proxy(now.proxy).faulted);
   }
   /// An attempt of the process that answers is the one that the record speaks of, and was sent.
   [[nodiscard]] bool own_attempt_was_sent() const {
@@ -57,7 +62,9 @@ void judge_fresh(const Told& told) {
   const Happening& now = told.now;
   const Answer answer{now.status, now.digest};
   const auto given = told.meaning.told.find(answer);
-  if (given == told.meaning.told.end() || !told.since_sent(given->second)) {
+  // Those who followed the call share its marked answer, which may have come before they did.
+  const bool is_shared = now.word == Word::MarkedIndeterminate;
+  if (given == told.meaning.told.end() || (!is_shared && !told.since_sent(given->second))) {
     return told.blame(Rule::AnswerUntold);
   }
   const bool failure = contains(told.terms.indeterminate_on, now.status);
@@ -79,9 +86,12 @@ void judge_fresh(const Told& told) {
   if (failure || contains(told.terms.release_on, now.status)) return;
   // Durable before the last byte, or refused as the word of an owner that is none any more.
   const bool lost = told.attempt != nullptr && told.since_sent(told.attempt->lost);
+  const bool ruled = told.attempt != nullptr && told.since_sent(told.attempt->ruled);
   const bool released =
       told.attempt != nullptr && told.since_sent(told.attempt->released) && !effectful;
-  if (!told.stood_with(answer) && !told.stood_bare() && !lost && !released) {
+  // Of an answer that flowed the head had said so before its record failed.
+  if (!told.stood_with(answer) && !told.stood_bare() && !lost && !ruled && !released &&
+      !told.is_disturbed()) {
     told.blame(Rule::NotDurable, given->second);
   }
 }
@@ -132,11 +142,12 @@ void judge_refusal(const Told& told) {
       if (now.retry != Retry::Yes) told.blame(Rule::WordUntrue);
       return;
     case Word::Indeterminate:
-      need(effectful && (told.stood(Standing::Indeterminate) || told.own_attempt_was_sent()));
+      need(told.stood(Standing::Indeterminate) || (effectful && told.own_attempt_was_sent()));
       if (now.retry != Retry::No) told.blame(Rule::RepeatInvited);
       return;
     case Word::ResultNotKept:
-      need(told.stood_bare() || told.is_disturbed());
+      need(told.stood_bare() || told.is_disturbed() ||
+           (told.attempt != nullptr && told.attempt->ruled != kNever));
       if (now.retry != Retry::No) told.blame(Rule::RepeatInvited);
       return;
     case Word::KeyReused:
@@ -168,7 +179,11 @@ void judge_broken(const Told& told) {
   const Happening& now = told.now;
   const ProxyBook& proxy = told.books.proxy(now.proxy);
   if (now.excused || told.since_sent(proxy.killed)) return;
-  if (now.status == 0) return told.blame(Rule::NotAnswered);
+  if (now.status == 0) {
+    // An answer that flowed may be cut before its head has left.
+    if (!told.since_sent(told.meaning.last_received)) told.blame(Rule::NotAnswered);
+    return;
+  }
   const bool whole = told.attempt != nullptr && told.attempt->arrived != kNever;
   const bool recorded = told.record != nullptr && told.record->standing == Standing::Completed &&
                         told.attempt != nullptr &&
@@ -188,7 +203,12 @@ void judge_answer(Books& books, At where) {
   AttemptBook* attempt = now.attempt == Happening::kNone ? nullptr : &books.attempt(now.attempt);
   if (meaning.record == Happening::kNone && attempt != nullptr) meaning.record = attempt->record;
   RecordBook* record = meaning.record == Happening::kNone ? nullptr : &books.record(meaning.record);
-  const Told told{books, where, now, call, books.terms(now.route), meaning, record, attempt};
+  At asked = call.sent;
+  if (record != nullptr) {
+    const auto by_this = record->asked_by.find(now.proxy);
+    if (by_this != record->asked_by.end()) asked = std::min(asked, by_this->second);
+  }
+  const Told told{books, where, now, call, books.terms(now.route), meaning, record, attempt, asked};
   if (now.cut || now.status == 0) return judge_broken(told);
   switch (now.word) {
     case Word::None: {

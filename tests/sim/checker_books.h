@@ -27,7 +27,8 @@ struct AttemptBook {
   At answered = kNever;  ///< The tool's whole answer.
   At arrived = kNever;   ///< The same, at the proxy.
   At released = kNever;
-  At lost = kNever;  ///< A write of it changed nothing.
+  At lost = kNever;   ///< A write of it changed nothing.
+  At ruled = kNever;  ///< An operator said that it happened.
   std::uint32_t record = Happening::kNone;
   std::uint32_t epoch = 0;
   std::uint32_t payload = 0;
@@ -58,7 +59,8 @@ struct RecordBook {
   /// Where each standing ended last.
   std::array<At, kStandingCount> left{kNever, kNever, kNever, kNever, kNever};
   At left_bare = kNever;
-  std::map<Answer, At> left_answer;  ///< Where each answer stood last.
+  std::map<Answer, At> left_answer;      ///< Where each answer stood last.
+  std::map<std::uint16_t, At> asked_by;  ///< Where each proxy asked for it last.
 };
 
 /// What is known of one call that clients meant, under whatever keys.
@@ -67,6 +69,7 @@ struct MeaningBook {
   At sent = kNever;                         ///< The last call.
   std::uint32_t calls = 0;
   std::uint32_t received = 0;
+  At last_received = kNever;
   std::map<std::uint32_t, At> effects;  ///< By epoch: the first.
   std::map<Answer, At> told;            ///< The tool's whole answers, the last of each.
   std::map<std::uint32_t, At> payloads;
@@ -84,7 +87,17 @@ struct CallBook {
 struct ProxyBook {
   At killed = kNever;
   At paused = kNever;
-  At faulted = kNever;  ///< A call to the store went wrong, or the store was down.
+  At faulted = kNever;       ///< A call to the store went wrong, or the store was down.
+  std::vector<At> troubles;  ///< All of these, in their order.
+};
+
+/// What counts against a process only if nothing troubled it: a call to the store that was lost
+/// shows itself at its deadline, and not before.
+struct Suspicion {
+  Verdict verdict;
+  std::uint16_t proxy = 0;
+  At since = kNever;
+  std::int64_t until = 0;
 };
 
 /// Everything that the rules look at. Grows with the history, read in O(log n) of few entries.
@@ -93,6 +106,7 @@ struct Books {
 
   const History& history;
   std::vector<Verdict> verdicts;
+  std::vector<Suspicion> suspicions;
   std::vector<AttemptBook> attempts;
   std::vector<RecordBook> records;
   std::vector<MeaningBook> meanings;
@@ -111,6 +125,9 @@ struct Books {
   [[nodiscard]] const Happening& at(At where) const { return history.all()[where]; }
 
   void blame(Rule rule, std::uint32_t key, std::uint32_t record, std::vector<At> events);
+  /// A verdict unless that process was troubled between `since` and shortly after the last event.
+  void suspect(Rule rule, std::uint32_t key, std::uint32_t record, std::vector<At> events,
+               std::uint16_t suspected, At since);
 
  private:
   template <class T>
@@ -135,8 +152,6 @@ void judge_tool(Books& books, At where);
 /// In checker_answers.cc.
 void judge_answer(Books& books, At where);
 
-/// True if that process ran on, from `since` on, and nothing between it and the store went wrong.
-[[nodiscard]] bool was_undisturbed(Books& books, std::uint16_t proxy, At since);
 [[nodiscard]] bool contains(const std::vector<std::uint16_t>& statuses, std::uint16_t status);
 
 }  // namespace semel::sim

@@ -43,9 +43,11 @@ bool is_disowned_by(Books& books, std::uint32_t holder_id, const Happening& now)
 void judge_grant(Books& books, RecordBook& record, At where) {
   const Happening& now = books.at(where);
   const std::uint32_t holder = record.attempt;
-  const std::uint16_t route = holder == Happening::kNone ? now.route : books.attempt(holder).route;
+  const std::uint16_t route =
+      books.attempt(holder == Happening::kNone ? now.attempt : holder).route;
+  const std::uint16_t asked = books.attempt(now.attempt).route;
   const bool effectful = books.terms(route).policy == Policy::Effectful ||
-                         books.terms(now.route).policy == Policy::Effectful;
+                         books.terms(asked).policy == Policy::Effectful;
   const auto blame = [&](Rule rule) {
     books.blame(rule, record.key, now.record, {record.since, where});
   };
@@ -95,14 +97,19 @@ void grant(Books& books, At where) {
   move_to(books, record, Standing::InFlight, where);
   record.attempt = now.attempt;
   record.bare = false;
-  record.lease_end = now.at + books.terms(now.route).lease.count();
+  record.lease_end = now.at + books.terms(attempt.route).lease.count();
   attempt.granted = where;
   attempt.fence = now.fence;
   attempt.record = now.record;
-  attempt.route = now.route;
   attempt.proxy = now.proxy;
   attempt.epoch = record.epoch;
   books.by_fence[now.fence] = now.attempt;
+}
+
+bool has_told(const MeaningBook& meaning, const Answer& answer, bool any_body) {
+  if (!any_body) return meaning.told.contains(answer);
+  const auto same_status = meaning.told.lower_bound({answer.first, 0});
+  return same_status != meaning.told.end() && same_status->first.first == answer.first;
 }
 
 void record_answer(Books& books, RecordBook& record, At where) {
@@ -114,7 +121,7 @@ void record_answer(Books& books, RecordBook& record, At where) {
                     (now.bare || books.at(attempt.answered).digest == now.digest);
   // A repeated call has had several answers, of which an earlier one may have come later.
   const bool repeated = terms.policy == Policy::Idempotent && record.key != Happening::kNone &&
-                        books.meaning(record.key).told.contains(answer);
+                        has_told(books.meaning(record.key), answer, now.bare);
   if (!last && !repeated) books.blame(Rule::RecordedUntold, record.key, now.record, {where});
   if (contains(terms.release_on, now.status) ||
       (terms.policy == Policy::Effectful && contains(terms.indeterminate_on, now.status))) {
@@ -160,15 +167,17 @@ void judge_mark_by_owner(Books& books, const RecordBook& record, At where) {
   constexpr std::int64_t kSlack = 100'000'000;
   const bool in_time =
       arrived.at < books.at(attempt.dispatched).at + terms.timeout.count() - kSlack;
-  if (!in_time || !was_undisturbed(books, attempt.proxy, attempt.granted)) return;
-  books.blame(Rule::FalseUnknown, record.key, attempt.record, {attempt.arrived, where});
+  if (!in_time) return;
+  books.suspect(Rule::FalseUnknown, record.key, attempt.record, {attempt.arrived, where},
+                attempt.proxy, attempt.granted);
 }
 
 void mark(Books& books, RecordBook& record, At where) {
   const Happening& now = books.at(where);
   if (record.standing == Standing::Indeterminate) return;
   const AttemptBook& attempt = books.attempt(now.attempt);
-  if (books.terms(attempt.route).policy != Policy::Effectful) {
+  // Where its answer came and could not be recorded, it is not known to later callers either.
+  if (books.terms(attempt.route).policy != Policy::Effectful && attempt.arrived == kNever) {
     books.blame(Rule::MarkedHarmless, record.key, now.record, {where});
   }
   if (now.because == Because::OwnerLost) {
@@ -195,6 +204,7 @@ void judge_claim(Books& books, At where) {
         books.blame(Rule::GrantUnasked, Happening::kNone, now.record, {attempt.asked, where});
       }
       attempt.asked = where;
+      books.record(now.record).asked_by[now.proxy] = where;
       attempt.record = now.record;
       attempt.proxy = now.proxy;
       attempt.route = now.route;
@@ -263,6 +273,7 @@ void judge_word_of_operator(Books& books, At where) {
     move_to(books, record, Standing::Completed, where);
     record.bare = now.bare;
     record.answer = {now.status, now.bare ? 0 : now.digest};
+    if (now.attempt != Happening::kNone) books.attempt(now.attempt).ruled = where;
     return;
   }
   if (now.at < record.lease_end) blame(Rule::ResolvedAlive);
@@ -299,8 +310,8 @@ void judge_open_claim(Books& books, std::uint32_t record_id, At where) {
   const AttemptBook& attempt = books.attempt(record.attempt);
   if (attempt.told == kNever || attempt.told < attempt.granted) return;
   if (books.at(where).at < record.lease_end) return;
-  if (!was_undisturbed(books, attempt.proxy, attempt.granted)) return;
-  books.blame(Rule::LeftOpen, record.key, record_id, {attempt.granted, where});
+  books.suspect(Rule::LeftOpen, record.key, record_id, {attempt.granted, where}, attempt.proxy,
+                attempt.granted);
 }
 
 }  // namespace semel::sim

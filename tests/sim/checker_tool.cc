@@ -37,6 +37,7 @@ void receive(Books& books, std::uint32_t attempt_id, At where) {
   const Happening& now = books.at(where);
   MeaningBook& meaning = books.meaning(now.key);
   meaning.received += 1;
+  meaning.last_received = where;
   if (books.terms(now.route).policy == Policy::None && meaning.received > meaning.calls) {
     books.blame(Rule::ForwardedTwice, now.key, now.record, {meaning.sent, where});
   }
