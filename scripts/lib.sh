@@ -12,7 +12,11 @@ run_packages=(
 )
 test_packages=(
   libclang-rt-19-dev clang-tidy-19 clang-format-19 libgtest-dev libgmock-dev unicode-data bzip2 git
+  nginx haproxy apache2-bin
 )
+command -v node >/dev/null || test_packages+=(nodejs)
+# Of these, the ones that come with a service, which nobody here wants: the tests start the programs themselves.
+service_packages=(nginx haproxy)
 
 say() { printf '%s\n' "$*"; }
 fail() {
@@ -37,9 +41,23 @@ install_missing() {
   fi
   say "installing: ${missing[*]}"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -q </dev/null
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -q -y --no-install-recommends "${missing[@]}" </dev/null
+  install_idle "${missing[@]}"
 }
+
+# Installs packages, as_root where that takes it. No service of theirs is started, now or at the next boot.
+install_idle() (
+  policy=/usr/sbin/policy-rc.d
+  if [[ ! -e $policy ]]; then
+    trap '"${as_root[@]}" rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin "$policy"
+  fi
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -q -y --no-install-recommends "$@" </dev/null
+  command -v systemctl >/dev/null || exit 0
+  for package in "${service_packages[@]}"; do
+    [[ " $* " != *" $package "* ]] || "${as_root[@]}" systemctl disable --quiet "$package"
+  done
+)
 
 # build PRESET [CMAKE_OPTION...] [-- TARGET...]: configures and builds, two jobs; all without a target.
 build() {

@@ -131,30 +131,32 @@ std::string sha256_hex(std::string_view bytes) {
   return hex;
 }
 
-std::string key_of(std::string_view arguments) {
+std::string key_of(const KeyedCall& call, std::string_view arguments) {
+  std::string path;
+  for (const std::string& segment : call.segments) path += octets(segment);
   std::string frame = component('K', 9);
   frame += octets("semel-key/1");
   frame += absent();  // the key version
   frame += octets("derived");
-  frame += octets("acme");
-  frame += octets("run-7");
+  frame += octets(call.tenant);
+  frame += call.run ? octets(*call.run) : absent();
   frame += octets("book");
-  frame += octets("POST");
-  frame += component('A', 2, octets("tools") + octets("book"));
+  frame += octets(call.method);
+  frame += component('A', call.segments.size(), path);
   return sha256_hex(frame.append(arguments));
 }
 
-std::string key_of_fields(const JsonTree& tree, const std::vector<std::string>& pointers) {
+std::string key_of_fields(const KeyedCall& call, const JsonTree& tree) {
   std::map<std::string, std::string> fields;
   if (tree.names.empty()) return "body-ambiguous";
   bool underivable = false;
-  for (const std::string& pointer : pointers) {
+  for (const std::string& pointer : call.pointers) {
     const JsonTree* found = nullptr;
     if (!follow(tree, pointer, found)) return "body-ambiguous";
     underivable = underivable || !found;
     if (found) fields["body:" + pointer] = encoded(*found);
   }
-  return underivable ? "key-underivable" : key_of(object(fields));
+  return underivable ? "key-underivable" : key_of(call, object(fields));
 }
 
 }  // namespace
@@ -162,13 +164,14 @@ std::string key_of_fields(const JsonTree& tree, const std::vector<std::string>& 
 std::string reference_key(const KeyedCall& call) {
   std::string body = absent();
   std::optional<JsonTree> tree;
-  if (!call.body.empty()) {
+  if (!call.body.empty() && call.body_type == KeyedCall::BodyType::Bytes) body = octets(call.body);
+  if (!call.body.empty() && call.body_type == KeyedCall::BodyType::Json) {
     tree = read_json_tree(call.body);
     if (!tree) return "body-ambiguous";
     body = encoded(*tree);
   }
   if (!call.pointers.empty()) {
-    return tree ? key_of_fields(*tree, call.pointers) : "key-underivable";
+    return tree ? key_of_fields(call, *tree) : "key-underivable";
   }
   std::string query = absent();
   if (call.query) {
@@ -176,7 +179,7 @@ std::string reference_key(const KeyedCall& call) {
     if (!normal) return "bad-request";
     query = octets(*normal);
   }
-  return key_of(object({{"body", body}, {"headers", component('O', 0)}, {"query", query}}));
+  return key_of(call, object({{"body", body}, {"headers", component('O', 0)}, {"query", query}}));
 }
 
 }  // namespace semel::fuzz

@@ -1,16 +1,24 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace semel::fuzz {
 
-/// One call of the tenant `acme`, run `run-7`, on a route `book` with POST /tools/book and a JSON
-/// body: as much of a request as the spelling of a document can change.
+/// One call on a route `book` whose tenant and run are header values and that binds nothing else.
 struct KeyedCall {
+  /// What Content-Type says of the body: any other type counts as its bytes.
+  enum class BodyType : std::uint8_t { Json, Bytes };
+
+  std::string tenant = "acme";
+  std::optional<std::string> run = "run-7";  ///< Absent: `run: none`.
+  std::string method = "POST";
+  std::vector<std::string> segments{"tools", "book"};  ///< Of the path, percent-decoded.
+  std::optional<std::string> query;                    ///< After the `?`.
   std::string body;
-  std::optional<std::string> query;   ///< After the `?`.
+  BodyType body_type = BodyType::Json;
   std::vector<std::string> pointers;  ///< Named fields of the body; empty: the whole request.
 };
 

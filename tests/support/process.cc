@@ -44,11 +44,16 @@ Process::Process(const Command& command) {
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, command.stdout_file.c_str(), kAppend, 0644);
   posix_spawn_file_actions_addopen(&files, 2, command.stderr_file.c_str(), kAppend, 0644);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  if (command.leads_group) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  leads_group_ = command.leads_group;
   std::vector<std::string> arguments = command.arguments;
   std::vector<std::string> environment = environment_with(command.environment);
-  const int error = posix_spawn(&pid_, arguments.front().c_str(), &files, nullptr,
+  const int error = posix_spawn(&pid_, arguments.front().c_str(), &files, &attributes,
                                 pointers(arguments).data(), pointers(environment).data());
   posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     pid_ = -1;
     throw std::system_error(error, std::generic_category(), arguments.front());
@@ -62,7 +67,7 @@ Process::~Process() {
 }
 
 void Process::kill(int signal) {
-  if (pid_ > 0 && !exit_) ::kill(pid_, signal);
+  if (pid_ > 0 && !exit_) ::kill(leads_group_ ? -pid_ : pid_, signal);
 }
 
 std::optional<Exit> Process::wait(Deadline deadline) {

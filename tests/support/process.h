@@ -24,6 +24,7 @@ class Process {
     std::vector<std::string> environment;  ///< `NAME=value`, added to our own.
     std::string stdout_file;
     std::string stderr_file;
+    bool leads_group = false;  ///< Its children, and theirs, get every signal that it gets.
   };
 
   /// @throws std::system_error if the program cannot be started.
@@ -41,6 +42,7 @@ class Process {
 
  private:
   pid_t pid_ = -1;
+  bool leads_group_ = false;
   std::optional<Exit> exit_;
 };
 
