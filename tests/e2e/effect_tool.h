@@ -25,8 +25,8 @@ class EffectTool {
   }
 
   /// What the run's name begins with decides how it is played: `long` has an answer that flows
-  /// live, `silent` an effect and no answer, `refused` is refused once, before the work, `kept`
-  /// keeps its connection for the next; the others close it.
+  /// live, `huge` one of 9 MB, `silent` an effect and no answer, `refused` is refused once, before
+  /// the work, `kept` keeps its connection for the next; the others close it.
   void play(Turn& turn) {
     const std::string run = turn.request().all("X-Run-Id").at(0);
     if (run.starts_with("refused") && is_first(run)) {
@@ -41,6 +41,7 @@ class EffectTool {
     }
     std::string body = "done for " + run + ", effect " + number;
     if (run.starts_with("long")) body.append(100'000, '.');
+    if (run.starts_with("huge")) body.append(9'000'000, '.');
     turn.send(response_text(201, body, run.starts_with("kept") ? HeaderLines{} : kClose));
   }
 

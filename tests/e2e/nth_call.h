@@ -6,8 +6,9 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
+#include <iterator>
 #include <new>
-#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -76,6 +77,19 @@ inline std::vector<Blow> blows_of(Syscall call) {
       return {kIo, kInterrupted};
   }
   return {};
+}
+
+/// Each of `blows_of`, and death.
+inline std::vector<Blow> all_blows_of(Syscall call) {
+  std::vector<Blow> all = blows_of(call);
+  all.insert(all.end(), std::begin(kKills), std::end(kKills));
+  return all;
+}
+
+/// The last N that is tried: SEMEL_NTH_CALLS, which a long run raises.
+inline int last_nth_call() {
+  const char* text = std::getenv("SEMEL_NTH_CALLS");
+  return text == nullptr ? 40 : std::atoi(text);
 }
 
 inline const char* name(Syscall call) { return kSyscallNames[static_cast<std::size_t>(call)]; }

@@ -13,14 +13,6 @@
 namespace semel::testing {
 namespace {
 
-/// A number that the environment may raise for a long run.
-int number_from(const char* variable, int otherwise) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::atoi(text);
-}
-int last_place() { return number_from("SEMEL_NTH_CALLS", 40); }
-int repetitions() { return number_from("SEMEL_NTH_REPEATS", 1); }
-
 constexpr Scene kScenes[] = {
     {"booking", CrashSite::kEffectful, "short"},
     {"kept_connection", CrashSite::kEffectful, "kept"},
@@ -44,11 +36,7 @@ class NthCallLoop : public ::testing::TestWithParam<Scene> {
     for (std::size_t i = 1; i < kSyscallNames.size(); ++i) {
       const auto call = static_cast<Syscall>(i);
       if (at_first[i] + later[i] == 0) continue;
-      for (const Blow& blow : blows(call)) {
-        for (int round = 0; round < repetitions(); ++round) {
-          strike(rig, call, blow, later[i] == 0);
-        }
-      }
+      for (const Blow& blow : blows(call)) strike(rig, call, blow, later[i] == 0);
     }
     rig.expect_nothing_is_forgotten();
     std::printf("nth-call: scene=%s faults=%d keyed_calls=%d double_effects=%d\n", scene.name,
@@ -60,7 +48,7 @@ class NthCallLoop : public ::testing::TestWithParam<Scene> {
   void strike(FaultRig& rig, Syscall call, const Blow& blow, bool on_a_fresh_start) {
     std::map<std::string, int> words;
     int nth = 1;
-    for (; nth <= last_place(); ++nth) {
+    for (; nth <= last_nth_call(); ++nth) {
       const auto word = rig.strike(GetParam(), {call, blow, nth}, on_a_fresh_start);
       if (!word) break;
       ++words[*word];

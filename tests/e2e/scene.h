@@ -23,6 +23,12 @@ struct Scene {
   const char* path;
   const char* run;  ///< What runs begin with; see `EffectTool::play`.
   Before before = Before::Nothing;
+  /// Whether its client is being answered before the record is written.
+  [[nodiscard]] bool flows_live() const {
+    return std::string(run) == "long" || std::string(run) == "huge";
+  }
+  /// Whether the write-ahead log, full of its answer, is carried into the database behind it.
+  [[nodiscard]] bool carries_over() const { return std::string(run) == "huge"; }
   [[nodiscard]] bool is_effectful() const { return path == std::string(CrashSite::kEffectful); }
 };
 inline void PrintTo(const Scene& scene, std::ostream* out) { *out << scene.name; }
