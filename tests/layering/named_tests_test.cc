@@ -23,9 +23,21 @@ std::set<std::string> tests_in(const std::string& text) {
   return tests;
 }
 
+/// Every test of the tree: those of GoogleTest, and `Fuzz.name` for each fuzz target's corpus.
+std::set<std::string> tests_of(const std::vector<SourceFile>& tree) {
+  static const std::regex kTarget(R"(tests/fuzz/(\w+)_fuzz\.cc)");
+  std::set<std::string> tests;
+  for (const SourceFile& file : tree) {
+    std::smatch target;
+    if (file.is_code()) tests.merge(tests_in(file.text));
+    if (std::regex_match(file.path, target, kTarget)) tests.insert("Fuzz." + target[1].str());
+  }
+  return tests;
+}
+
 /// What stands in back quotes and looks like the name of a test.
 std::vector<std::string> names_in(const std::string& text) {
-  static const std::regex kName(R"(`([A-Z][A-Za-z0-9]*\.[A-Z][A-Za-z0-9_]*)`)");
+  static const std::regex kName(R"(`([A-Z][A-Za-z0-9]*\.[A-Z][A-Za-z0-9_]*|Fuzz\.[a-z_]+)`)");
   std::vector<std::string> names;
   for (std::sregex_iterator at(text.begin(), text.end(), kName), end; at != end; ++at) {
     names.push_back((*at)[1]);
@@ -36,16 +48,15 @@ std::vector<std::string> names_in(const std::string& text) {
 TEST(NamedTests, AreReadFromCodeAndPage) {
   EXPECT_THAT(tests_in("TEST(A, B) {\nTEST_P(C,\n       D_1) {\nTESTS(E, F)"),
               ::testing::ElementsAre("A.B", "C.D_1"));
-  EXPECT_THAT(names_in("`A.B_1` and `a.b`, `A.b`, A.C, `C.D`."),
-              ::testing::ElementsAre("A.B_1", "C.D"));
+  EXPECT_THAT(names_in("`A.B_1` and `a.b`, `A.b`, A.C, `C.D`, `Fuzz.x_y`."),
+              ::testing::ElementsAre("A.B_1", "C.D", "Fuzz.x_y"));
+  EXPECT_THAT(tests_of({{"tests/fuzz/x_y_fuzz.cc", ""}, {"a_test.cc", "TEST(A, B) {"}}),
+              ::testing::ElementsAre("A.B", "Fuzz.x_y"));
 }
 
 TEST(NamedTests, OfEveryDocumentExist) {
   const std::vector<SourceFile> tree = read_tree(SEMEL_SOURCE_DIR);
-  std::set<std::string> tests;
-  for (const SourceFile& file : tree) {
-    if (file.is_code()) tests.merge(tests_in(file.text));
-  }
+  const std::set<std::string> tests = tests_of(tree);
   ASSERT_TRUE(tests.contains("NamedTests.OfEveryDocumentExist"));
   for (const SourceFile& file : tree) {
     if (!file.path.ends_with(".md")) continue;
