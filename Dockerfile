@@ -2,7 +2,7 @@
 FROM debian:bookworm-slim AS build
 RUN apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
       clang-19 lld-19 binutils libc6-dev cmake ninja-build \
-      libboost1.81-dev libssl-dev libicu-dev libyaml-cpp-dev libsqlite3-dev prometheus-cpp-dev \
+      libboost1.81-dev libssl-dev libicu-dev libyaml-cpp-dev libsqlite3-dev libxxhash-dev prometheus-cpp-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .

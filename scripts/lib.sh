@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # What `scripts/run` needs on Debian 12, and what the tests need on top of it.
 run_packages=(
   clang-19 lld-19 binutils libc6-dev cmake ninja-build ccache
-  libboost1.81-dev libssl-dev libicu-dev libyaml-cpp-dev libsqlite3-dev prometheus-cpp-dev
+  libboost1.81-dev libssl-dev libicu-dev libyaml-cpp-dev libsqlite3-dev libxxhash-dev prometheus-cpp-dev
   curl ca-certificates
 )
 test_packages=(

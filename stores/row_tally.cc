@@ -1,15 +1,21 @@
+// The only file that knows xxHash, whose header brings its code along.
 #include "stores/row_tally.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <array>
 #include <limits>
-
-#include "stores/xxh64.h"
 
 namespace semel {
 namespace {
 
 void put(std::array<char, 16>& bytes, std::size_t at, std::uint64_t value) {
   for (std::size_t i = 0; i < 8; ++i) bytes[at + i] = static_cast<char>(value >> (8 * i));
+}
+
+std::uint64_t xxh64(std::string_view bytes, std::uint64_t seed) {
+  return XXH64(bytes.data(), bytes.size(), seed);
 }
 
 }  // namespace

@@ -105,6 +105,7 @@ inline constexpr Privilege kPrivileges[] = {
     {"openssl/rand", kIoAndUp},
     {"yaml-cpp/", kConfig},
     {"sqlite3.h", kStores},
+    {"xxhash.h", kStores},
     {"hiredis/", kStores},
     {"libpq-fe.h", kStores},
     {"prometheus/", kProxy},
