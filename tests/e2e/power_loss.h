@@ -22,13 +22,18 @@ class PowerLoss {
     return {"LD_PRELOAD=" SEMEL_BINARY_DIR "/libsemel_power_loss.so",
             "SEMEL_POWER_LOSS=" + folder_.file("plan")};
   }
-  /// From its next start on, power goes with that change or sync of its files, counted from 1.
-  /// @param at    0: with none.
-  /// @param seed  Of what survives of what was not synced.
-  void plan(const SemelProcess& semel, std::uint64_t at, std::uint64_t seed = 0,
-            Syncs syncs = Syncs::Reach) const {
+  /// When power goes.
+  struct Moment {
+    std::uint64_t at = 0;    ///< With that change or sync of the files, counted from 1; 0: never.
+    std::uint64_t seed = 0;  ///< Of what survives of what was not synced.
+    /// Whether any counts, or those of the store's file alone, not of its log: in a checkpoint.
+    enum class Of : std::uint8_t { Any, Checkpoint } of = Of::Any;
+  };
+  /// From its next start on.
+  void plan(const SemelProcess& semel, const Moment& moment, Syncs syncs = Syncs::Reach) const {
     std::string text = "disk " + folder_.file("disk") + "\nfile " + semel.store_file() + "\ncut " +
-                       std::to_string(at) + "\nseed " + std::to_string(seed) + "\n";
+                       std::to_string(moment.at) + "\nseed " + std::to_string(moment.seed) + "\n";
+    if (moment.of == Moment::Of::Checkpoint) text += "of semel.db\n";
     text += syncs == Syncs::Reach ? "file " + witness_of(semel) + "\n" : "lies\n";
     write_file(folder_.file("plan"), text);
   }

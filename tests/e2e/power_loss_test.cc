@@ -49,17 +49,18 @@ struct Totals {
   }
 };
 
-/// Where power goes in a round, and under how many calls.
-struct Moment {
-  std::uint64_t at = 0;
-  std::uint64_t seed = 0;
+using Moment = PowerLoss::Moment;
+
+/// One loss of power, and under how many calls.
+struct Round {
+  Moment moment;
   int calls_of_each = 24;
 };
 
 class PoweredGateway {
  public:
   PoweredGateway(PowerLoss::Syncs syncs, Totals& totals) : syncs_(syncs), totals_(totals) {
-    power_.plan(gateway_.semel, 0);
+    power_.plan(gateway_.semel, {});
     gateway_.upstream.script([this](Turn& turn) {
       const std::string run = turn.request().all("X-Run-Id").at(0);
       {
@@ -74,12 +75,12 @@ class PoweredGateway {
 
   /// Lets power go, if so many changes and syncs come at all, starts again and asks again.
   /// @return false if a start was refused.
-  bool round(const Moment& moment) {
+  bool lose_power_in(const Round& round) {
     totals_.rounds += 1;
-    power_.plan(gateway_.semel, moment.at, moment.seed, syncs_);
+    power_.plan(gateway_.semel, round.moment, syncs_);
     std::map<std::string, Response> firsts;
     if (starts()) {
-      firsts = call_until_dark(moment);
+      firsts = call_until_dark(round);
       const bool is_dark =
           std::ranges::any_of(firsts, [](const auto& call) { return !call.second.is_complete(); });
       totals_.under_load += is_dark && power_went() ? 1 : 0;
@@ -93,9 +94,11 @@ class PoweredGateway {
       // It would know better, and nothing would be let through.
       std::filesystem::remove(PowerLoss::witness_of(gateway_.semel));
     }
-    power_.plan(gateway_.semel, 0, 0, syncs_);
+    power_.plan(gateway_.semel, {}, syncs_);
     if (!starts()) return false;
     for (const auto& [run, first] : firsts) repeat(run, first);
+    // It goes on as ever; and a log that was copied into the file is begun anew.
+    EXPECT_EQ(book_again("after-" + std::to_string(round.moment.seed)).status, 201);
     stop();
     return true;
   }
@@ -150,14 +153,14 @@ class PoweredGateway {
   /// As hard as a loss of power, but nothing is forgotten.
   void stop() { gateway_.semel.kill9(); }
 
-  std::map<std::string, Response> call_until_dark(const Moment& moment) {
+  std::map<std::string, Response> call_until_dark(const Round& round) {
     std::map<std::string, Response> firsts;
     std::vector<std::thread> clients;
     for (int client = 0; client < kClients; ++client) {
       clients.emplace_back([&, client] {
-        for (int call = 0; call < moment.calls_of_each; ++call) {
-          const std::string run = std::to_string(moment.seed) + "-" + std::to_string(client) + "-" +
-                                  std::to_string(call);
+        for (int call = 0; call < round.calls_of_each; ++call) {
+          const std::string run = std::to_string(round.moment.seed) + "-" + std::to_string(client) +
+                                  "-" + std::to_string(call);
           Response first = book(run);
           const bool is_dark = !first.is_complete();
           const std::lock_guard lock(mutex_);
@@ -197,20 +200,13 @@ class PoweredGateway {
 };
 
 /// Of eight rounds, two lose power in a start, at each change of it in turn, five anywhere in a
-/// load, and one in a load that is long enough for rows to be swept away.
-Moment moment_of(std::uint64_t round, std::uint64_t seed) {
+/// load, and one in a checkpoint, under a load that is long enough for one.
+Round round_of(std::uint64_t number, std::uint64_t seed) {
   constexpr std::uint64_t kChangesOfAStart = 24;
   std::mt19937_64 luck(seed);
-  Moment moment{0, seed};
-  if (round % 4 == 3) {
-    moment.at = 1 + round / 4 % kChangesOfAStart;
-  } else if (round % 8 == 6) {
-    moment.calls_of_each = 200;
-    moment.at = 1 + luck() % 12'000;
-  } else {
-    moment.at = 1 + luck() % 500;
-  }
-  return moment;
+  if (number % 4 == 3) return {{1 + number / 4 % kChangesOfAStart, seed}};
+  if (number % 8 == 6) return {{1 + luck() % 400, seed, Moment::Of::Checkpoint}, 200};
+  return {{1 + luck() % 500, seed}};
 }
 
 TEST(PowerLoss, WhateverWasAnsweredIsStillTrueAndNothingRunsTwice) {
@@ -223,7 +219,7 @@ TEST(PowerLoss, WhateverWasAnsweredIsStillTrueAndNothingRunsTwice) {
     PoweredGateway site(PowerLoss::Syncs::Reach, totals);
     for (std::uint64_t round = 0; round < kRoundsOfAStore && first + round < rounds; ++round) {
       SCOPED_TRACE(round);
-      ASSERT_TRUE(site.round(moment_of(round, first_seed + first + round)))
+      ASSERT_TRUE(site.lose_power_in(round_of(round, first_seed + first + round)))
           << "a false alarm: " << site.why_not();
       ASSERT_EQ(totals.lost, 0);
       ASSERT_EQ(totals.repeated, 0);
@@ -235,6 +231,7 @@ TEST(PowerLoss, WhateverWasAnsweredIsStillTrueAndNothingRunsTwice) {
   totals.print();
   EXPECT_GT(totals.under_load, 0);
   EXPECT_GT(totals.at_start, 0);
+  EXPECT_GT(totals.in_checkpoint, 0);
   EXPECT_GT(totals.replayed, 0);
   EXPECT_GT(totals.refused, 0);
 }
@@ -243,7 +240,7 @@ TEST(PowerLoss, ADiskWhoseSyncsDoNothingLosesAnswersAndThatIsSeen) {
   Totals totals;
   PoweredGateway site(PowerLoss::Syncs::DoNothing, totals);
   for (std::uint64_t seed = 1; seed <= 10 && totals.repeated == 0; ++seed) {
-    ASSERT_TRUE(site.round({400, seed})) << site.why_not();
+    ASSERT_TRUE(site.lose_power_in({{400, seed}})) << site.why_not();
   }
   totals.print();
   EXPECT_GT(totals.lost, 0);

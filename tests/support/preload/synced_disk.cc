@@ -57,6 +57,7 @@ Plan Plan::read(const char* path) {
     std::string text;
     if (word == "disk") file >> plan.disk;
     if (word == "cut") file >> plan.cut_at;
+    if (word == "of") file >> plan.cut_of;
     if (word == "seed") file >> plan.seed;
     if (word == "lies") plan.lies = true;
     if (word == "file" && file >> text) plan.files.push_back(text);
@@ -121,7 +122,7 @@ void SyncedDisk::opened(const std::string& path, int fd, Opening opening) {
   }
   open_[fd] = image;
   if (opening == Opening::Emptied) image->shrank_to(0);
-  if (opening != Opening::Found) step();
+  if (opening != Opening::Found) step(path);
 }
 
 void SyncedDisk::closed(int fd) {
@@ -130,19 +131,21 @@ void SyncedDisk::closed(int fd) {
 }
 
 void SyncedDisk::wrote(int fd, std::uint64_t at, std::size_t size) {
-  open_.at(fd)->wrote(at, size);
-  step();
+  const Image& image = open_.at(fd);
+  image->wrote(at, size);
+  step(image->path());
 }
 
 void SyncedDisk::shrank(int fd, std::uint64_t size) {
-  open_.at(fd)->shrank_to(size);
-  step();
+  const Image& image = open_.at(fd);
+  image->shrank_to(size);
+  step(image->path());
 }
 
 void SyncedDisk::removed(const std::string& path) {
   unsynced_.push_back({path, "", files_[path]});
   files_.erase(path);
-  step();
+  step(path);
 }
 
 void SyncedDisk::renamed(const std::string& from, const std::string& to) {
@@ -150,13 +153,13 @@ void SyncedDisk::renamed(const std::string& from, const std::string& to) {
   unsynced_.push_back({from, to, image});
   files_[to] = image;
   files_.erase(from);
-  step();
+  step(to);
 }
 
 bool SyncedDisk::has(int fd) const { return open_.contains(fd) || folders_.contains(fd); }
 
 void SyncedDisk::synced(int fd) {
-  step();
+  step(open_.contains(fd) ? open_.at(fd)->path() : folders_.at(fd));
   if (plan_.lies) return;
   if (const auto file = open_.find(fd); file != open_.end()) {
     // The descriptor itself may be for writing alone.
@@ -190,7 +193,8 @@ void SyncedDisk::carry_out(std::size_t count) {
   unsynced_.erase(unsynced_.begin(), unsynced_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-void SyncedDisk::step() {
+void SyncedDisk::step(const std::string& path) {
+  if (!plan_.cut_of.empty() && plan_.cut_of != name_of(path)) return;
   steps_ += 1;
   if (steps_ == plan_.cut_at) lose_power();
 }

@@ -17,10 +17,11 @@ struct Plan {
   std::string disk;                ///< The folder of the images. Empty: nothing is to happen.
   std::vector<std::string> files;  ///< Beginnings of the paths that the model is about.
   std::uint64_t cut_at = 0;  ///< Power goes with this change or sync, counted from 1; 0: never.
+  std::string cut_of;        ///< Only those of the file of that name count; empty: all do.
   std::uint64_t seed = 0;    ///< Of what survives by luck.
   bool lies = false;         ///< Syncs come back at once and do nothing.
 
-  /// Lines `disk FOLDER`, `file PREFIX`, `cut N`, `seed N`, `lies`.
+  /// Lines `disk FOLDER`, `file PREFIX`, `cut N`, `of NAME`, `seed N`, `lies`.
   [[nodiscard]] static Plan read(const char* path);
 };
 
@@ -64,7 +65,7 @@ class SyncedDisk {
   /// Makes the oldest `count` changes of names durable.
   void carry_out(std::size_t count);
   /// One more change or sync is under way.
-  void step();
+  void step(const std::string& path);
   [[noreturn]] void lose_power();
   void put_back() const;
 
