@@ -87,7 +87,7 @@ ScriptedUpstream::~ScriptedUpstream() {
   let_go();
   refuse();
   // No connection is accepted any more, so the list grows no longer.
-  for (std::thread& server : servers_) server.join();
+  for (Server& server : servers_) server.thread.join();
   close_pipe(stop_pipe_);
 }
 
@@ -163,13 +163,24 @@ void ScriptedUpstream::accept_connections() {
     } else if (act == AtAccept::Serve) {
       ++open_;
       const std::lock_guard lock(mutex_);
-      servers_.emplace_back([this, connection, taken = std::move(socket)]() mutable {
+      join_those_that_are_over();
+      Server& server = servers_.emplace_back();
+      server.thread = std::thread([this, connection, &server, taken = std::move(socket)]() mutable {
         serve(taken, connection);
         taken.close();
         --open_;
+        server.is_over = true;
       });
     }
   }
+}
+
+void ScriptedUpstream::join_those_that_are_over() {
+  std::erase_if(servers_, [](Server& server) {
+    if (!server.is_over) return false;
+    server.thread.join();
+    return true;
+  });
 }
 
 bool ScriptedUpstream::read_body(MessageReader& reader, ReceivedRequest& request) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -117,7 +118,14 @@ class ScriptedUpstream {
  private:
   friend class Turn;
   ScriptedUpstream(std::uint16_t port, std::string unix_path);
+  /// The thread of one connection.
+  struct Server {
+    std::thread thread;
+    std::atomic<bool> is_over{false};
+  };
   void accept_connections();
+  /// Gives back the threads of connections that have ended: a long test has tens of thousands.
+  void join_those_that_are_over();
   void serve(Socket& socket, int connection);
   bool read_body(MessageReader& reader, ReceivedRequest& request);
   Script note(const ReceivedRequest& request, int& number);
@@ -140,7 +148,7 @@ class ScriptedUpstream {
   bool is_let_go_ = false;
   int steps_ = 0;
   std::vector<ReceivedRequest> received_;
-  std::vector<std::thread> servers_;
+  std::list<Server> servers_;
 
   Socket listener_;
   std::thread acceptor_;
