@@ -67,17 +67,8 @@ class FaultRig {
       EXPECT_EQ(told(later), told(last.answer));
       EXPECT_TRUE(later.body == last.answer.body || told(later) != "replayed");
     }
-    EXPECT_EQ(second_effects(), 0) << "the promise";
     last_.clear();
-  }
-
-  /// Of EFFECTFUL calls.
-  [[nodiscard]] int second_effects() {
-    int second = 0;
-    for (const auto& [run, last] : last_) {
-      if (last.scene.is_effectful()) second += std::max(0, tool.effects_of(run) - 1);
-    }
-    return second;
+    EXPECT_EQ(second_effects, 0) << "the promise";
   }
 
   EffectTool tool;
@@ -85,6 +76,7 @@ class FaultRig {
   Gateway gateway;
   int keyed_calls = 0;
   int faults = 0;
+  int second_effects = 0;  ///< Of EFFECTFUL calls.
 
  private:
   struct Last {
@@ -135,6 +127,7 @@ class FaultRig {
     EXPECT_TRUE(again.body == retry.body || !is_kept(again)) << "replays are equal";
     if (scene.is_effectful()) {
       EXPECT_LE(tool.effects_of(run), 1) << "the promise";
+      second_effects += std::max(0, tool.effects_of(run) - 1);
     }
     last_.insert_or_assign(run, Last{scene, again});
     if (!place.kills()) expect_works(scene);

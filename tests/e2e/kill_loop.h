@@ -118,7 +118,9 @@ class KillLoop {
           const Response answer = client->exchange(request);
           ++keyed_calls_;
           if (!answer.is_complete() || answer.header("Connection") == "close") client.reset();
-          return book_.note(run, policy, known, answer);
+          const bool is_broken =
+              policy == AnswerBook::Policy::Effectful && tool_.effects_of(run) > 1;
+          return book_.note(run, policy, known, answer) || is_broken;
         },
         kPatience);
     EXPECT_TRUE(is_known) << run << " has no outcome";

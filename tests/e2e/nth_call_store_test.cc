@@ -101,7 +101,7 @@ TEST(NthCallOfACheckpoint, WhateverFailsNoAnswerIsLostAndNothingRunsTwice) {
       std::printf("  %-16s %-18s %d places to %d\n", name(call), blow.name, rig.faults, nth);
       faults += rig.faults;
       keyed_calls += rig.keyed_calls;
-      second_effects += rig.second_effects();
+      second_effects += rig.second_effects;
     }
   }
   std::printf("nth-call: scene=checkpoint faults=%d keyed_calls=%d double_effects=%d\n", faults,

@@ -40,7 +40,7 @@ class NthCallLoop : public ::testing::TestWithParam<Scene> {
     }
     rig.expect_nothing_is_forgotten();
     std::printf("nth-call: scene=%s faults=%d keyed_calls=%d double_effects=%d\n", scene.name,
-                rig.faults, rig.keyed_calls, rig.second_effects());
+                rig.faults, rig.keyed_calls, rig.second_effects);
     EXPECT_GT(rig.faults, 20) << "an exchange that makes so few calls is none";
   }
 
