@@ -62,8 +62,12 @@ Task<Event> Exchange::forward() {
   UpstreamCall::Dispatch dispatch;
   // Before the first byte `dispatch_by` bounds everything; once one has left, `timeout` does.
   const auto asked_at = claim_asked_.count() != 0 ? claim_asked_ : boot;
-  const auto window = dispatched_ ? std::chrono::nanoseconds(first_sent_ + route().timeout - now)
-                                  : std::chrono::nanoseconds(asked_at + route().dispatch_by - boot);
+  std::chrono::nanoseconds window = asked_at + route().dispatch_by - boot;
+  if (dispatched_) {
+    // A process that stood still before its first byte has less left than its timeout says.
+    window = std::min<std::chrono::nanoseconds>(first_sent_ + route().timeout - now,
+                                                window + route().timeout);
+  }
   dispatch.not_after = boot + window;
   dispatch.connect_until = now + window;
   dispatch.pooled_age_max = asked_.policy == Policy::Effectful
