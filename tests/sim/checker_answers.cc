@@ -138,6 +138,7 @@ void judge_refusal(const Told& told) {
   };
   switch (now.word) {
     case Word::InFlight:
+    case Word::TooManyWaiters:
       need(told.stood(Standing::InFlight) || is_accompanied(told));
       if (now.retry != Retry::Yes) told.blame(Rule::WordUntrue);
       return;
@@ -161,7 +162,6 @@ void judge_refusal(const Told& told) {
     case Word::UpstreamUnreachable:
     case Word::Overloaded:
     case Word::Draining:
-    case Word::TooManyWaiters:
     case Word::Quota:
     case Word::Internal:
       return judge_invitation(told);
@@ -174,6 +174,19 @@ void judge_refusal(const Told& told) {
   }
 }
 
+/// The tool's answer was whole before any time for it can have passed. Where its head came is not
+/// told: not before the request was sent.
+bool arrived_in_time(const Told& told) {
+  const AttemptBook& attempt = *told.attempt;
+  if (attempt.arrived == kNever || attempt.dispatched == kNever) return false;
+  // The coarse sweep of deadlines, twice.
+  constexpr std::int64_t kSlack = 100'000'000;
+  const auto patience =
+      told.terms.stream_timeout.count() == 0 ? told.terms.timeout : told.terms.stream_timeout;
+  return told.books.at(attempt.arrived).at <
+         told.books.at(attempt.dispatched).at + patience.count() - kSlack;
+}
+
 /// A call that got nothing, or not all of it.
 void judge_broken(const Told& told) {
   const Happening& now = told.now;
@@ -184,7 +197,7 @@ void judge_broken(const Told& told) {
     if (!told.since_sent(told.meaning.last_received)) told.blame(Rule::NotAnswered);
     return;
   }
-  const bool whole = told.attempt != nullptr && told.attempt->arrived != kNever;
+  const bool whole = told.attempt != nullptr && arrived_in_time(told);
   const bool recorded = told.record != nullptr && told.record->standing == Standing::Completed &&
                         told.attempt != nullptr &&
                         &told.books.attempt(told.record->attempt) == told.attempt;

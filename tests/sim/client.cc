@@ -123,8 +123,14 @@ bool Client::was_broken(const Attempt& attempt) const {
   const End& client = *attempt.end;
   const End& proxy = *attempt.proxy_end;
   const bool was_cut = client.sent > client.cut_at || proxy.sent > proxy.cut_at;
+  // A client that takes nothing for long is cut off by right (ARCHITECTURE.md, "Deadlines").
+  const bool was_stalled = proxy.sent > proxy.stall_at;
   const bool was_never_there = proxy.process == 0 || proxy.arrived < attempt.whole_at;
-  return was_cut || was_never_there || world_.last_kill() >= client.opened;
+  // A server that stops closes the connections on which it has read nothing (RFC 9112, 9.6).
+  const bool was_drained =
+      !attempt.answer.has_begun() && world_.last_drain(attempt.proxy) >= client.opened;
+  return was_cut || was_stalled || was_drained || was_never_there ||
+         world_.last_kill() >= client.opened;
 }
 
 void Client::on_news(const std::shared_ptr<Attempt>& attempt) {

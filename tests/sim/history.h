@@ -134,6 +134,7 @@ struct RouteTerms {
   std::optional<std::chrono::nanoseconds> indeterminate_retention;  ///< Absent: never.
   std::chrono::nanoseconds dispatch_by{0};
   std::chrono::nanoseconds timeout{0};
+  std::chrono::nanoseconds stream_timeout{0};  ///< 0: as long as timeout.
   std::chrono::nanoseconds settle{0};
   std::vector<std::uint16_t> release_on;
   std::vector<std::uint16_t> indeterminate_on;

@@ -71,7 +71,7 @@ void Kernel::arrive(const EndPtr& dialler, const EndPtr& acceptor) {
   timeline_.at(acceptor->last_arrival, [this, dialler, is_taken] {
     dialler->opened = timeline_.now();
     (is_taken ? dialler->is_open : dialler->refused) = true;
-    if (dialler->on_news) dialler->on_news();
+    Network::tell(dialler);
   });
   if (listener != listeners_.end()) {
     listener->second->backlog.push_back(acceptor);

@@ -95,11 +95,13 @@ void Network::deliver(const EndPtr& from, std::string bytes) {
 }
 
 void Network::tell(const EndPtr& end) {
-  if (!end->closed && end->on_news) end->on_news();
+  if (end->closed || !end->on_news) return;
+  const auto told = end->on_news;  // It may be replaced by what it does.
+  told();
 }
 
 void Network::break_at(const EndPtr& end, Time when) {
-  timeline_.at(when, [this, end] {
+  timeline_.at(when, [end] {
     if (std::exchange(end->broken, true)) return;
     tell(end);
   });
@@ -111,6 +113,7 @@ void Network::finish(const EndPtr& end) {
   timeline_.at(arrival(*end), [this, end] {
     const EndPtr to = end->peer.lock();
     if (to == nullptr || to->broken || std::exchange(to->peer_ended, true)) return;
+    if (on_arrival && !to->closed) on_arrival(to, {});
     tell(to);
   });
 }
@@ -144,7 +147,7 @@ void Network::drop_first(const EndPtr& end, std::size_t bytes) {
   const bool was_full = room(*from) == 0;
   from->underway -= std::min(bytes, from->underway);
   if (was_full && room(*from) > 0) {
-    timeline_.after(travel(*end), [this, from] { tell(from); });
+    timeline_.after(travel(*end), [from] { tell(from); });
   }
 }
 

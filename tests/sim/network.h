@@ -80,15 +80,16 @@ class Network {
   std::string take(const EndPtr& end);
   /// Takes the first bytes of what has arrived, which the caller has seen.
   void drop_first(const EndPtr& end, std::size_t bytes);
+  /// Lets the owner of an end know, unless it has closed it.
+  static void tell(const EndPtr& end);
   /// From now on no connection is cut or stalled.
   void clear_up() { weather_ = Weather{0, 0, 0, 0}; }
 
-  /// Called when bytes have arrived at an end, before it is told.
+  /// Called when bytes, or with none the peer's end, have arrived, before the end is told.
   std::function<void(const EndPtr& end, std::string_view bytes)> on_arrival;
 
  private:
   void deliver(const EndPtr& from, std::string bytes);
-  void tell(const EndPtr& end);
   void break_at(const EndPtr& end, Time when);
   [[nodiscard]] Time arrival(End& from);
   void draw_faults(End& end);

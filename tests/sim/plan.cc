@@ -121,6 +121,22 @@ std::vector<Plan::Outage> outages(Dice& dice, unsigned permille, Time end) {
 
 }  // namespace
 
+/// A world in which what is written fails in every way, while answers are long, late and cut.
+void Plan::be_hard_on_writes() {
+  moods.assign(kMoodCount, 1);
+  moods[static_cast<std::size_t>(Mood::ServesLongAndCuts)] = 20;
+  for (const Mood mood : {Mood::Serves, Mood::ServesLongSlowly, Mood::ServesSlowly,
+                          Mood::ServesLong, Mood::RefusesLong}) {
+    moods[static_cast<std::size_t>(mood)] = 8;
+  }
+  // What is written after the lease is written by an owner that is none any more.
+  const Act late = dice.pick({Act::Record, Act::RecordBare, Act::RecordBare, Act::Mark, Act::Mark});
+  const Time span = dice.between(milliseconds(1'500), milliseconds(6'500));
+  accidents.push_back({late, static_cast<unsigned>(1 + dice.below(4)), {Fate::What::Pause, span}});
+  store_weather = {150, 150, 60, 30};
+  full_disks.push_back({Time(0), errands_end});
+}
+
 Plan::Plan(std::uint64_t seed) : dice(seed) {
   proxies = static_cast<unsigned>(dice.pick({1, 1, 2, 2, 2, 3, 3, 4}));
   yaml = yaml_of(dice);
@@ -139,6 +155,8 @@ Plan::Plan(std::uint64_t seed) : dice(seed) {
   if (dice.chance(80)) store_options.records_max = 2;
   if (dice.chance(80)) store_options.bytes_max = 400;
 
+  if (dice.chance(150)) be_hard_on_writes();
+
   const unsigned many = dice.pick({0u, 1u, 1u, 2u, 3u});
   for (unsigned i = 0; i < many; ++i) {
     const auto act = static_cast<Act>(dice.below(static_cast<std::size_t>(Act::Finish) + 1));
@@ -155,6 +173,8 @@ Plan::Plan(std::uint64_t seed) : dice(seed) {
                                static_cast<std::uint16_t>(1 + dice.below(proxies)), fate_of(dice)});
   }
   store_outages = outages(dice, 200, errands_end);
+  const auto more = outages(dice, 150, errands_end);
+  full_disks.insert(full_disks.end(), more.begin(), more.end());
   tool_outages = outages(dice, 200, errands_end);
   while (dice.chance(300) && wall_jumps.size() < 3) {
     wall_jumps.push_back(

@@ -76,6 +76,7 @@ struct Plan {
     Time to{0};
   };
   std::vector<Outage> store_outages;
+  std::vector<Outage> full_disks;    ///< Of the store.
   std::vector<Outage> tool_outages;  ///< Nobody listens there.
   struct Jump {
     Time at{0};
@@ -91,6 +92,9 @@ struct Plan {
   unsigned impatient = 100;      ///< Clients that go away, in permille of the calls.
   std::vector<unsigned> moods;   ///< Weights, one for each Mood.
   bool operator_works = true;
+
+ private:
+  void be_hard_on_writes();
 };
 
 }  // namespace semel::sim

@@ -79,6 +79,7 @@ void Proxy::program() {
 
 void Proxy::drain() {
   if (worker_ == nullptr || process_->is_paused()) return;
+  last_drain_ = world_.timeline.now();
   site_->draining = true;
   worker_->drain();
   milliseconds longest{0};

@@ -30,6 +30,8 @@ class Proxy {
   void doom(Fate fate) { process_->doom(fate); }
   [[nodiscard]] bool is_alive() const { return process_ != nullptr && process_->is_alive(); }
   [[nodiscard]] std::uint16_t port() const;
+  /// When it was last stopped as by SIGTERM; negative: never.
+  [[nodiscard]] Time last_drain() const { return last_drain_; }
 
  private:
   void program();
@@ -41,6 +43,7 @@ class Proxy {
   std::vector<std::unique_ptr<Process>> processes_;  ///< The dead ones too: wires refer to them.
   proxy::Site* site_ = nullptr;                      ///< Of the one that runs.
   proxy::Worker* worker_ = nullptr;
+  Time last_drain_{-1};
   bool retired_ = false;
 };
 

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <list>
+#include <optional>
 
 #include "core/check.h"
 #include "tests/sim/checker.h"
@@ -36,6 +37,7 @@ struct Batch {
   pid_t process = 0;
   int pipe = -1;
   std::uint64_t* seed = nullptr;  ///< Shared with it: which one it is at.
+  std::uint64_t last = 0;
   std::string heard;
 };
 
@@ -115,16 +117,20 @@ Batch start(const Order& order, std::uint64_t first, std::uint64_t last) {
   }
   ::close(ends[1]);
   batch.pipe = ends[0];
+  batch.last = last;
   return batch;
 }
 
 /// A batch has ended, whichever way.
-void take(const Order& order, Batch& batch, Outcome& outcome) {
+/// @return The first of its seeds that it did not come to, because of the one before.
+std::optional<std::uint64_t> take(const Order& order, Batch& batch, Outcome& outcome) {
+  std::optional<std::uint64_t> rest;
   int status = 0;
   waitpid(batch.process, &status, 0);
   ::close(batch.pipe);
   if (batch.heard.size() < sizeof(BatchReport)) {
     outcome.failed.push_back(*batch.seed);
+    if (*batch.seed < batch.last) rest = *batch.seed + 1;
     const bool endless = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
     outcome.said += "seed " + std::to_string(*batch.seed) +
                     (endless ? " does not end\n" : " crashed: the program is broken\n") +
@@ -142,6 +148,7 @@ void take(const Order& order, Batch& batch, Outcome& outcome) {
     outcome.coverage.add(report->coverage);
   }
   munmap(batch.seed, sizeof *batch.seed);
+  return rest;
 }
 
 /// @return Whether its words have ended.
@@ -172,8 +179,14 @@ Outcome run_worlds(const Order& order) {
     auto at = running.begin();
     for (const pollfd& one : watched) {
       const bool has_ended = one.revents != 0 && listen_to(*at);
-      if (has_ended) take(order, *at, outcome);
-      at = has_ended ? running.erase(at) : std::next(at);
+      if (has_ended) {
+        const std::uint64_t last = at->last;
+        const auto rest = take(order, *at, outcome);
+        at = running.erase(at);
+        if (rest && go_on) running.push_front(start(order, *rest, last));
+      } else {
+        ++at;
+      }
     }
   }
   std::ranges::sort(outcome.failed);

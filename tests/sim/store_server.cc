@@ -30,13 +30,18 @@ Because because(IndeterminateReason reason) {
 }  // namespace
 
 StoreServer::StoreServer(const MemoryOptions& options, StoreClock clock, const Hooks& hooks,
-                         Timeline& timeline, History& history)
-    : clock_(std::move(clock)),
+                         Timeline& timeline, History& history, Dice dice)
+    : is_bounded_(options.records_max < MemoryOptions().records_max ||
+                  options.bytes_max < MemoryOptions().bytes_max),
+      clock_(std::move(clock)),
       store_(std::make_unique<MemoryStore>(options, clock_)),
       timeline_(timeline),
-      history_(history) {
+      history_(history),
+      dice_(dice) {
   if (hooks.store) store_ = hooks.store(std::move(store_));
 }
+
+bool StoreServer::refuses_writes() { return full_permille_ > 0 && dice_.chance(full_permille_); }
 
 void StoreServer::set_up(bool up) {
   if (std::exchange(up_, up) == up) return;
@@ -97,29 +102,18 @@ void StoreServer::note_grant(Happening noted, const ClaimRequest& request, const
   history_.add(noted);
 }
 
-Result<ClaimReply> StoreServer::claim(Asker asker, const ClaimRequest& request) {
+Result<ClaimReply> StoreServer::claim(Asker asker, const ClaimRequest& request,
+                                      const std::optional<Attempt>& abandoned) {
   Happening noted = note(Kind::Granted, asker, request.key);
   noted.attempt = history_.attempt_of(bytes_of(request.token));
   noted.route = route_of(request.route);
   const auto was = before(request.key);
-  auto reply = run(store_->claim(request));
+  const auto crowd = is_bounded_ ? all() : std::vector<RecordView>();
+  auto reply = run(abandoned ? store_->supersede(request, *abandoned) : store_->claim(request));
+  note_difference(crowd, Kind::Expired, &request.key);
   if (reply.has_error()) return reply;
   if (const auto* granted = std::get_if<Granted>(&*reply)) {
-    note_grant(noted, request, *granted, was, false);
-  }
-  return reply;
-}
-
-Result<ClaimReply> StoreServer::supersede(Asker asker, const ClaimRequest& request,
-                                          const Attempt& abandoned) {
-  Happening noted = note(Kind::Granted, asker, request.key);
-  noted.attempt = history_.attempt_of(bytes_of(request.token));
-  noted.route = route_of(request.route);
-  const auto was = before(request.key);
-  auto reply = run(store_->supersede(request, abandoned));
-  if (reply.has_error()) return reply;
-  if (const auto* granted = std::get_if<Granted>(&*reply)) {
-    note_grant(noted, request, *granted, was, true);
+    note_grant(noted, request, *granted, was, abandoned.has_value());
   }
   return reply;
 }
@@ -217,9 +211,12 @@ std::vector<RecordView> StoreServer::all() {
   return page ? std::move(page->records) : std::vector<RecordView>();
 }
 
-void StoreServer::note_difference(const std::vector<RecordView>& was, Kind erased) {
+void StoreServer::note_difference(const std::vector<RecordView>& was, Kind erased,
+                                  const IdempotencyKey* but) {
+  if (was.empty()) return;
   const std::vector<RecordView> now = all();
   for (const RecordView& then : was) {
+    if (but != nullptr && then.key == *but) continue;
     const auto still = std::ranges::find(now, then.fence, &RecordView::fence);
     Happening noted = note(erased, {}, then.key);
     noted.attempt = history_.attempt_by_reference(bytes_of(then.reference));

@@ -9,6 +9,7 @@
 #include "core/check.h"
 #include "stores/open.h"
 #include "stores/store.h"
+#include "tests/sim/dice.h"
 #include "tests/sim/history.h"
 #include "tests/sim/hooks.h"
 #include "tests/sim/timeline.h"
@@ -21,12 +22,16 @@ class StoreServer {
  public:
   /// @param clock  Of the machine on which the store runs.
   StoreServer(const MemoryOptions& options, StoreClock clock, const Hooks& hooks,
-              Timeline& timeline, History& history);
+              Timeline& timeline, History& history, Dice dice);
 
   /// A route's place in the history.
   [[nodiscard]] std::uint16_t route_of(std::string_view name) const;
   [[nodiscard]] bool is_up() const { return up_; }
   void set_up(bool up);
+  /// From now on its disk is full, as far as so many permille of the writes see it.
+  void fill(unsigned permille) { full_permille_ = permille; }
+  /// True: this write is refused whole (StoreFull).
+  [[nodiscard]] bool refuses_writes();
   [[nodiscard]] std::chrono::nanoseconds boot() const { return clock_.boot(); }
 
   /// What a call brings with it: who asks; 0: nobody's proxy.
@@ -34,8 +39,9 @@ class StoreServer {
     std::uint16_t proxy = 0;
   };
 
-  Result<ClaimReply> claim(Asker asker, const ClaimRequest& request);
-  Result<ClaimReply> supersede(Asker asker, const ClaimRequest& request, const Attempt& abandoned);
+  /// @param abandoned  Whose place is to be taken: supersede(); absent: claim().
+  Result<ClaimReply> claim(Asker asker, const ClaimRequest& request,
+                           const std::optional<Attempt>& abandoned);
   Result<WriteReply> record(Asker asker, const Attempt& attempt, const StoredResponsePtr& response);
   Result<WriteReply> release(Asker asker, const Attempt& attempt);
   Result<WriteReply> mark(Asker asker, const Attempt& attempt, IndeterminateReason reason,
@@ -69,14 +75,19 @@ class StoreServer {
                   const std::optional<RecordView>& was, bool superseding);
   void note_stale(Happening noted, const Attempt& attempt);
   /// What housekeeping, or forgetting, has changed: the records of then against those of now.
-  void note_difference(const std::vector<RecordView>& was, Kind erased);
+  /// @param but  Whose change is noted by itself; null: nobody's.
+  void note_difference(const std::vector<RecordView>& was, Kind erased,
+                       const IdempotencyKey* but = nullptr);
   [[nodiscard]] std::vector<RecordView> all();
 
+  const bool is_bounded_;  ///< A full one keeps house while it claims.
   StoreClock clock_;
   std::unique_ptr<Store> store_;
   Timeline& timeline_;
   History& history_;
+  Dice dice_;
   asio::io_context home_{1};
+  unsigned full_permille_ = 0;
   bool up_ = true;
 };
 

@@ -35,6 +35,7 @@ class Tool {
   /// An answer of which not all bytes have arrived.
   struct Underway {
     std::uint64_t whole_at = 0;  ///< Bytes on its connection, once it is whole.
+    bool ends_at_close = false;  ///< And then the connection's end.
     Happening noted;
   };
   void accept(const EndPtr& end);

@@ -9,8 +9,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// More than what is held back for a record in one piece (64 KiB).
-constexpr std::size_t kLong = 70'000;
+/// Half of it is more than what is held back for a record in one piece (64 KiB).
+constexpr std::size_t kLong = 140'000;
 
 std::string chunk(std::string_view bytes) {
   char size[20];
@@ -131,9 +131,10 @@ void Tool::end_answer(const std::shared_ptr<Caller>& caller, const Answer& how,
   ended.cut = how.cut || how.status == 0;
   world_.history.add(ended);
   caller->goes_after = ended.cut || how.framing == Answer::Framing::UntilClose;
-  if (!caller->goes_after) {
+  if (!ended.cut) {
     ended.kind = Kind::AnswerArrived;
-    underway_[caller->end->line] = {caller->end->sent + caller->outbox.size(), ended};
+    underway_[caller->end->line] = {caller->end->sent + caller->outbox.size(), caller->goes_after,
+                                    ended};
   }
   flush(caller);
   if (!caller->goes_after) next_request(caller);
@@ -164,6 +165,7 @@ void Tool::next_request(const std::shared_ptr<Caller>& caller) {
 void Tool::arrived(const EndPtr& proxy_end) {
   const auto waiting = underway_.find(proxy_end->line);
   if (waiting == underway_.end() || proxy_end->arrived < waiting->second.whole_at) return;
+  if (waiting->second.ends_at_close && !proxy_end->peer_ended) return;
   waiting->second.noted.at = world_.timeline.now().count();
   world_.history.add(waiting->second.noted);
   underway_.erase(waiting);

@@ -15,6 +15,8 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
+/// A call that takes longer than this may cost its caller a deadline.
+constexpr milliseconds kNoticed{20};
 /// The watch looks at the deadlines only so often.
 constexpr milliseconds kWatchPause = WireStore::kDeadline / 8;
 
@@ -60,6 +62,7 @@ void WireStore::send(const std::shared_ptr<Call<T>>& call, Step step) {
   const bool reply_lost = dice.chance(weather.reply_lost);
   const Time there = hop();
   const Time back = hop();
+  if (request_lost || reply_lost || there + back > kNoticed) note_fault();
   if (request_lost) return;
   Exchange& wires = exchange_;
   const Process& owner = owner_;
@@ -111,7 +114,8 @@ Task<Result<ClaimReply>> WireStore::asked(ClaimRequest request, std::optional<At
   const StoreServer::Asker asker{owner_.id()};
   auto step = [request, abandoned, latest, asker](StoreServer& server) -> Result<ClaimReply> {
     if (server.boot() > latest) return Fault::StoreUnreachable;
-    return abandoned ? server.supersede(asker, request, *abandoned) : server.claim(asker, request);
+    if (server.refuses_writes()) return Fault::StoreFull;
+    return server.claim(asker, request, abandoned);
   };
   auto reply = co_await ask<ClaimReply>(std::move(step));
   if (reply.has_value()) {
@@ -133,23 +137,30 @@ Task<Result<ClaimReply>> WireStore::supersede(ClaimRequest request, Attempt aban
   return asked(std::move(request), abandoned);
 }
 
+template <class Step>
+Task<Result<WriteReply>> WireStore::write(Step step) {
+  return ask<WriteReply>([step = std::move(step), asker = StoreServer::Asker{owner_.id()}](
+                             StoreServer& server) -> Result<WriteReply> {
+    if (server.refuses_writes()) return Fault::StoreFull;
+    return step(server, asker);
+  });
+}
+
 Task<Result<WriteReply>> WireStore::record(Attempt attempt, StoredResponsePtr response) {
-  return ask<WriteReply>(
-      [attempt, response, asker = StoreServer::Asker{owner_.id()}](StoreServer& server) {
-        return server.record(asker, attempt, response);
-      });
+  return write([attempt, response](StoreServer& server, StoreServer::Asker asker) {
+    return server.record(asker, attempt, response);
+  });
 }
 
 Task<Result<WriteReply>> WireStore::release(Attempt attempt) {
-  return ask<WriteReply>([attempt, asker = StoreServer::Asker{owner_.id()}](StoreServer& server) {
+  return write([attempt](StoreServer& server, StoreServer::Asker asker) {
     return server.release(asker, attempt);
   });
 }
 
 Task<Result<WriteReply>> WireStore::mark_indeterminate(
     Attempt attempt, IndeterminateReason reason, std::optional<std::uint16_t> upstream_status) {
-  return ask<WriteReply>([attempt, reason, upstream_status,
-                          asker = StoreServer::Asker{owner_.id()}](StoreServer& server) {
+  return write([attempt, reason, upstream_status](StoreServer& server, StoreServer::Asker asker) {
     return server.mark(asker, attempt, reason, upstream_status);
   });
 }

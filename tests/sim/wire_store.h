@@ -61,6 +61,8 @@ class WireStore final : public Store {
   struct Call;
   template <class T, class Step>
   Task<Result<T>> ask(Step step);
+  template <class Step>
+  Task<Result<WriteReply>> write(Step step);
   /// Lets the request travel once, and its answer back.
   template <class T, class Step>
   void send(const std::shared_ptr<Call<T>>& call, Step step);

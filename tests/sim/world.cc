@@ -47,6 +47,7 @@ RouteTerms promised(const Route& route) {
   if (route.indeterminate_retention) terms.indeterminate_retention = *route.indeterminate_retention;
   terms.dispatch_by = route.dispatch_by;
   terms.timeout = route.timeout;
+  terms.stream_timeout = route.stream_timeout;
   terms.release_on = listed(route.record.release_on);
   terms.indeterminate_on = listed(route.record.indeterminate_on);
   terms.forwards_when_down = route.on_store_down == OnStoreDown::Forward;
@@ -78,7 +79,8 @@ World::World(std::uint64_t seed, const Hooks& hooks, Coverage& coverage)
       config(loaded(plan.yaml)),
       hooks_(hooks),
       coverage_(coverage),
-      store_(plan.store_options, clock_of(timeline, kernel), hooks_, timeline, history),
+      store_(plan.store_options, clock_of(timeline, kernel), hooks_, timeline, history,
+             plan.dice.fork()),
       wires_{timeline, plan.dice.fork(), plan.store_weather, store_, history, {}},
       tool_(std::make_unique<Tool>(*this)),
       tool_wire_(std::make_unique<ToolWire>(*this)),
@@ -118,6 +120,8 @@ std::uint32_t World::record_of_hex(std::string_view hex) {
 std::uint32_t World::attempt_of_hex(std::string_view hex) const {
   return hex.size() == 32 ? history.attempt_by_reference(unhexed(hex)) : Happening::kNone;
 }
+
+Time World::last_drain(std::uint16_t proxy) const { return proxies_[proxy - 1]->last_drain(); }
 
 void World::note_fate(std::uint16_t proxy, const Fate& fate) {
   const bool is_kill = fate.what == Fate::What::Kill;
@@ -174,6 +178,11 @@ void World::plan_troubles() {
     timeline.at(outage.from, [this] { store_.set_up(false); });
     timeline.at(outage.to, [this] { store_.set_up(true); });
   }
+  for (const Plan::Outage& outage : plan.full_disks) {
+    const auto permille = static_cast<unsigned>(plan.dice.between(Time(200), Time(1'000)).count());
+    timeline.at(outage.from, [this, permille] { store_.fill(permille); });
+    timeline.at(outage.to, [this] { store_.fill(0); });
+  }
   for (const Plan::Outage& outage : plan.tool_outages) {
     timeline.at(outage.from, [this] { tool_->shut(); });
     timeline.at(outage.to, [this] { tool_->open(); });
@@ -191,6 +200,7 @@ void World::plan_troubles() {
   }
   timeline.at(over_, [this] {
     store_.set_up(true);
+    store_.fill(0);
     wires_.weather = StoreWeather{0, 0, 0, 0};
     kernel.network().clear_up();
     for (const auto& proxy : proxies_) {

@@ -71,6 +71,8 @@ class World {
   void count_waiting(int more) { waiting_ += more; }
   void count_effect() { coverage_.effects += 1; }
   [[nodiscard]] bool is_over() const { return timeline.now() >= over_; }
+  /// When this proxy was last stopped as by SIGTERM; negative: never.
+  [[nodiscard]] Time last_drain(std::uint16_t proxy) const;
   void note_fate(std::uint16_t proxy, const Fate& fate);
 
  private:
