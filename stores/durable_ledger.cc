@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "core/check.h"
@@ -37,6 +38,14 @@ bool is_log_beside(const std::string& path) {
   const auto bytes =
       std::filesystem::file_size(std::filesystem::canonical(path).string() + "-wal", error);
   return !error && bytes > kHeader;
+}
+
+/// Whether the file itself, without its write-ahead log, is of that store: its name is in one of
+/// the first pages from the beginning on.
+bool begins_as(const std::string& path, const std::string& store_id) {
+  std::string pages(64ull * 1'024, '\0');
+  std::ifstream(path, std::ios::binary).read(pages.data(), std::ssize(pages));
+  return pages.find(store_id) != std::string::npos;
 }
 
 constexpr char kGoOn[] = "; to go on with what lies there now: `semel store acknowledge CONFIG`";
@@ -123,13 +132,14 @@ std::string DurableLedger::doubt_rows(const SqliteOptions& options, Mixed mixed)
   return found;
 }
 
-// A write-ahead log that holds all pages of its store makes any file read as that store, whole.
+// A write-ahead log that holds all pages of its store makes any file read as that store, whole. The
+// inode alone would not do: that of a file that was removed may be given to the next one.
 bool DurableLedger::is_log_of_another(const SqliteOptions& options) const {
   if (!log_was_beside_ || !watch_->is_suspect()) return false;
   const WitnessNote& known = watch_->known();
   struct stat file{};
   return ::stat(options.path.c_str(), &file) == 0 && known.inode == file.st_ino &&
-         known.store_id != log_.store_id();
+         known.store_id != log_.store_id() && !begins_as(options.path, log_.store_id());
 }
 
 void DurableLedger::compare_with_witness(const SqliteOptions& options, const std::string& doubt) {

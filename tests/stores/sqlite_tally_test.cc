@@ -273,6 +273,27 @@ TEST_F(SqliteMixture, WithAWholeStoreInTheLogIsRefusedToo) {
   }
 }
 
+TEST_F(SqliteMixture, IsNoneWhereANewStoreHasTheInodeOfTheOldOneAndWasKilled) {
+  make_store(3);
+  std::ofstream(options_.path, std::ios::trunc).close();
+  init();
+  open();
+  for (std::uint64_t n = 500; n < 540; ++n) {
+    auto harmless = request_of(n, n);
+    harmless.policy = Policy::Idempotent;
+    record(granted(harmless), response_of(200, "new store"));
+  }
+  copy(options_.path, aside("file"));
+  copy(log_path(), aside("log"));
+  close();
+  copy(aside("file"), options_.path);
+  copy(aside("log"), log_path());
+  open();
+  EXPECT_TRUE(health().suspect);
+  EXPECT_EQ(claim(request_of(1, 1'001)).error(), Fault::StoreSuspect);
+  EXPECT_TRUE(std::holds_alternative<Completed>(claim(request_of(539, 1'002)).value()));
+}
+
 TEST_F(SqliteMixture, OfPagesThatFitIsTakenOnTheOperatorsWord) {
   make_store(60);
   stop_hard(3);
