@@ -17,10 +17,10 @@ std::uint32_t Kernel::readiness(const File& file) const {
     case Type::Epoll:
       return 0;
     case Type::Listener:
-      return file.backlog.empty() ? 0 : EPOLLIN;
+      return file.backlog.empty() ? 0u : std::uint32_t{EPOLLIN};
     case Type::Timer:
     case Type::Counter:
-      return file.count > 0 ? EPOLLIN : 0;
+      return file.count > 0 ? std::uint32_t{EPOLLIN} : 0u;
     case Type::Stream:
       break;
   }

@@ -225,6 +225,11 @@ int getsockopt(int fd, int level, int option, void* value, socklen_t* size) noex
   return 0;
 }
 
+// glibc declares the array as written only, and gcc believes it.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 int poll(pollfd* watched, nfds_t count, int timeout) {
   Kernel* kernel = count == 1 ? owner_of(watched[0].fd) : nullptr;
   if (kernel == nullptr) return static_cast<int>(syscall(SYS_poll, watched, count, timeout));
@@ -232,6 +237,9 @@ int poll(pollfd* watched, nfds_t count, int timeout) {
   watched[0].revents = static_cast<short>(kernel->poll_events(watched[0].fd) & wanted);
   return watched[0].revents != 0 ? 1 : 0;
 }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 int epoll_create1(int flags) noexcept {
   Kernel* kernel = Kernel::current();
