@@ -14,6 +14,13 @@ constexpr BadHistory kCases[] = {
      }},
     {"AGrantThatNobodyAskedFor", Rule::GrantUnasked,
      [](Story& story) { story.note(kBooking, Kind::Granted, 0, 1); }},
+    {"AGrantThatComesTooLate", Rule::GrantLate,
+     [](Story& story) {
+       story.sends(kBooking, 0);
+       story.note(kBooking, Kind::ClaimAsked, 0);
+       story.pass(seconds(2));
+       story.note(kBooking, Kind::Granted, 0, 1);
+     }},
     {"AGrantToTwo", Rule::GrantWhileHeld,
      [](Story& story) {
        began(story);
@@ -97,6 +104,12 @@ constexpr BadHistory kCases[] = {
        story.sends(kBooking, 0);
        story.claims(kBooking, 0, 1);
        story.note(kBooking, Kind::Released, 9);
+     }},
+    {"ALateAnswerThatTheStoreRefuses", Rule::OwnerRefused,
+     [](Story& story) {
+       unanswered(story);
+       story.answers(kBooking, 1);
+       story.note(kBooking, Kind::WriteStale, 0, 1);
      }},
     {"AReleaseOnTimeout", Rule::ReleasedAfterDispatch,
      [](Story& story) {

@@ -26,6 +26,7 @@ constexpr std::array<RuleRow, kRuleCount> kRules = {{
     {"dispatch-without-claim", "nothing is sent for a claim that is over"},
     {"fence-not-rising", "fences rise strictly over the whole store"},
     {"grant-unasked", "a claim is granted to the attempt that asked for that key"},
+    {"grant-late", "a claim that reaches the store too late is not granted: nobody waits for it"},
     {"grant-while-held", "a claim is never granted to two"},
     {"effectful-reclaimed", "the claim of an EFFECTFUL call is never superseded"},
     {"indeterminate-run-again", "an unknown outcome is never run again before it is resolved"},
@@ -33,6 +34,7 @@ constexpr std::array<RuleRow, kRuleCount> kRules = {{
      "a record is kept until its window, counted from its last change, is over"},
     {"claim-expired", "a claim has no expiry, only its lease"},
     {"stale-write-taken", "a write with an old token or fence changes nothing"},
+    {"owner-refused", "while a claim or its unknown outcome stands, its owner's word is taken"},
     {"released-after-dispatch", "what may have been sent is released on the tool's refusal alone"},
     {"recorded-untold", "what is recorded is a whole answer of the tool to that attempt"},
     {"recorded-failure", "a status in release_on or indeterminate_on is not recorded"},
@@ -139,23 +141,6 @@ void judge_event(Books& books, At where) {
     case Kind::ClockMoved:
       return judge_machine(books, where);
   }
-}
-
-/// The tool's answer came while it was still listened to, and the outcome stayed unknown.
-void judge_late_answer(Books& books, std::uint32_t record_id, At end) {
-  const RecordBook& record = books.record(record_id);
-  if (record.standing != Standing::Indeterminate || record.because == Because::OwnerLost) return;
-  const AttemptBook& attempt = books.attempt(record.attempt);
-  if (attempt.arrived == kNever || attempt.dispatched == kNever) return;
-  const RouteTerms& terms = books.terms(attempt.route);
-  const Happening& arrived = books.at(attempt.arrived);
-  if (contains(terms.indeterminate_on, arrived.status)) return;
-  constexpr std::int64_t kSlack = 200'000'000;
-  const auto heard =
-      books.at(attempt.dispatched).at + terms.timeout.count() + terms.settle.count() - kSlack;
-  if (arrived.at > heard || arrived.at + kSlack > books.at(end).at) return;
-  books.suspect(Rule::LateIgnored, record.key, record_id, {record.since, attempt.arrived},
-                attempt.proxy, attempt.granted);
 }
 
 bool was_troubled(Books& books, const Suspicion& suspicion) {

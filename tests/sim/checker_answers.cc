@@ -90,8 +90,8 @@ void judge_fresh(const Told& told) {
   const bool released =
       told.attempt != nullptr && told.since_sent(told.attempt->released) && !effectful;
   // Of an answer that flowed the head had said so before its record failed.
-  if (!told.stood_with(answer) && !told.stood_bare() && !lost && !ruled && !released &&
-      !told.is_disturbed()) {
+  const bool flowed = told.books.at(given->second).flows && told.is_disturbed();
+  if (!told.stood_with(answer) && !told.stood_bare() && !lost && !ruled && !released && !flowed) {
     told.blame(Rule::NotDurable, given->second);
   }
 }
@@ -193,8 +193,14 @@ void judge_broken(const Told& told) {
   const ProxyBook& proxy = told.books.proxy(now.proxy);
   if (now.excused || told.since_sent(proxy.killed)) return;
   if (now.status == 0) {
-    // An answer that flowed may be cut before its head has left.
-    if (!told.since_sent(told.meaning.last_received)) told.blame(Rule::NotAnswered);
+    // An answer that flowed may be cut before its head has left, and a connection that was at rest
+    // may be closed as its next request arrives.
+    const bool has_begun = told.record != nullptr && told.record->asked_by.contains(now.proxy) &&
+                           told.since_sent(told.record->asked_by.at(now.proxy));
+    if (has_begun && !told.since_sent(proxy.paused) &&
+        !told.since_sent(told.meaning.last_received)) {
+      told.blame(Rule::NotAnswered);
+    }
     return;
   }
   const bool whole = told.attempt != nullptr && arrived_in_time(told);

@@ -144,6 +144,8 @@ void judge_word_of_operator(Books& books, At where);
 void judge_end_of_record(Books& books, At where);
 /// A claim that its living owner left to its lease.
 void judge_open_claim(Books& books, std::uint32_t record, At where);
+/// The tool's answer came while it was still listened to, and the outcome stayed unknown.
+void judge_late_answer(Books& books, std::uint32_t record, At where);
 
 /// In checker_tool.cc.
 void judge_dispatch(Books& books, At where);

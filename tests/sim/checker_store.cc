@@ -87,6 +87,10 @@ void grant(Books& books, At where) {
   if (attempt.asked == kNever || attempt.record != now.record) {
     books.blame(Rule::GrantUnasked, record.key, now.record, {where});
   }
+  if (attempt.asked != kNever &&
+      now.at > books.at(attempt.asked).at + books.history.claim_deadline.count()) {
+    books.blame(Rule::GrantLate, record.key, now.record, {attempt.asked, where});
+  }
   if (attempt.granted != kNever && record.standing == Standing::InFlight &&
       record.attempt == now.attempt) {
     books.blame(Rule::GrantWhileHeld, record.key, now.record, {attempt.granted, where});
@@ -228,7 +232,17 @@ void judge_write(Books& books, At where) {
   const Happening& now = books.at(where);
   RecordBook& record = books.record(now.record);
   if (now.kind == Kind::WriteStale) {
-    books.attempt(now.attempt).lost = where;
+    AttemptBook& attempt = books.attempt(now.attempt);
+    attempt.lost = where;
+    const bool stands = record.standing == Standing::InFlight ||
+                        (record.standing == Standing::Indeterminate &&
+                         !window_is_over(books, record, attempt.route, now.at));
+    const bool own =
+        record.attempt == now.attempt && (now.fence == 0 || now.fence == attempt.fence);
+    // A reader's word is refused while the lease runs.
+    if (stands && own && now.because != Because::OwnerLost) {
+      books.blame(Rule::OwnerRefused, record.key, now.record, {record.since, where});
+    }
     return;
   }
   // What is not there is released already; what its window has ended is not there.
@@ -267,6 +281,7 @@ void judge_word_of_operator(Books& books, At where) {
     books.blame(rule, record.key, now.record, {record.since, where});
   };
   if (record.attempt != now.attempt) blame(Rule::ResolvedOther);
+  judge_late_answer(books, now.record, where);
   const bool silent = record.standing == Standing::InFlight && now.at >= record.lease_end;
   if (record.standing != Standing::Indeterminate && !silent) blame(Rule::ResolvedKnown);
   if (now.kind == Kind::ResolvedHappened) {
@@ -287,6 +302,7 @@ void judge_end_of_record(Books& books, At where) {
   const bool open =
       record.standing == Standing::InFlight || record.standing == Standing::Indeterminate;
   if (record.standing == Standing::Absent) return;
+  judge_late_answer(books, now.record, where);
   if (now.kind == Kind::Forgotten) {
     if (open) return;
   } else {
@@ -312,6 +328,22 @@ void judge_open_claim(Books& books, std::uint32_t record_id, At where) {
   if (books.at(where).at < record.lease_end) return;
   books.suspect(Rule::LeftOpen, record.key, record_id, {attempt.granted, where}, attempt.proxy,
                 attempt.granted);
+}
+
+void judge_late_answer(Books& books, std::uint32_t record_id, At where) {
+  const RecordBook& record = books.record(record_id);
+  if (record.standing != Standing::Indeterminate || record.because == Because::OwnerLost) return;
+  const AttemptBook& attempt = books.attempt(record.attempt);
+  if (attempt.arrived == kNever || attempt.dispatched == kNever) return;
+  const RouteTerms& terms = books.terms(attempt.route);
+  const Happening& arrived = books.at(attempt.arrived);
+  if (contains(terms.indeterminate_on, arrived.status)) return;
+  constexpr std::int64_t kSlack = 200'000'000;
+  const auto heard =
+      books.at(attempt.dispatched).at + terms.timeout.count() + terms.settle.count() - kSlack;
+  if (arrived.at > heard || arrived.at + kSlack > books.at(where).at) return;
+  books.suspect(Rule::LateIgnored, record.key, record_id, {record.since, attempt.arrived},
+                attempt.proxy, attempt.granted);
 }
 
 }  // namespace semel::sim

@@ -144,7 +144,7 @@ std::uint64_t History::digest() const {
     mix(sum, std::uint64_t{h.proxy} << 16 | h.route);
     mix(sum, static_cast<std::uint64_t>(h.kind) << 24 | static_cast<std::uint64_t>(h.word) << 16 |
                  static_cast<std::uint64_t>(h.retry) << 8 | static_cast<std::uint64_t>(h.because));
-    mix(sum, (h.cut ? 1U : 0U) | (h.bare ? 2U : 0U) | (h.excused ? 4U : 0U));
+    mix(sum, (h.cut ? 1U : 0U) | (h.bare ? 2U : 0U) | (h.excused ? 4U : 0U) | (h.flows ? 8U : 0U));
   }
   return sum;
 }
@@ -179,6 +179,7 @@ std::string line_of(const Happening& h) {
   }
   if (h.cut) line += " cut";
   if (h.bare) line += " bare";
+  if (h.flows) line += " flows";
   if (h.excused) line += " excused";
   return line;
 }

@@ -121,6 +121,7 @@ struct Happening {
   Because because = Because::Ended;
   bool cut = false;
   bool bare = false;
+  bool flows = false;    ///< ToolAnswered: longer than 64 KiB, or an event stream.
   bool excused = false;  ///< Dispatched: the proxy was stopped between its last look at the clock
                          ///< and this byte. CallAnswered: the simulation broke the connection.
 };
@@ -154,6 +155,8 @@ class History {
   void clear();
 
   std::vector<RouteTerms> routes;
+  /// Later than this after it was asked for, no claim is granted.
+  std::chrono::nanoseconds claim_deadline{std::chrono::seconds(1)};
 
   /// A small number for a key's, a token's or a reference's bytes; the same for the same bytes.
   [[nodiscard]] std::uint32_t record_of(std::string_view key_bytes);

@@ -77,8 +77,9 @@ TEST(History, ItsDigestChangesWithEveryField) {
   note([](Happening& h) { h.because = Because::Open; });
   note([](Happening& h) { h.cut = true; });
   note([](Happening& h) { h.bare = true; });
+  note([](Happening& h) { h.flows = true; });
   note([](Happening& h) { h.excused = true; });
-  EXPECT_EQ(digests.size(), 20U);
+  EXPECT_EQ(digests.size(), 21U);
 }
 
 TEST(History, AnEventIsOneLineThatAPersonCanRead) {

@@ -198,6 +198,14 @@ ssize_t Kernel::send(int fd, std::string_view bytes) {
     errno = end == nullptr || !end->is_open ? ENOTCONN : end->broken ? ECONNRESET : EPIPE;
     return -1;
   }
+  // A kernel may take as little as it likes.
+  if (short_writes > 0 && bytes.size() > 1 && dice_.chance(short_writes)) {
+    bytes = bytes.substr(0, 1 + dice_.below(bytes.size() - 1));
+    // It says when it takes more.
+    timeline_.after(std::chrono::microseconds(100), [end] {
+      if (!end->closed && end->on_news) end->on_news();
+    });
+  }
   const std::size_t taken = network_.send(end, bytes);
   if (taken == 0 && !bytes.empty()) {
     errno = EAGAIN;

@@ -79,6 +79,7 @@ class Kernel {
 
   /// Called when bytes of a process have left.
   std::function<void(const EndPtr& end, std::string_view bytes)> on_sent;
+  unsigned short_writes = 0;  ///< In permille: writes of which a part is taken.
   /// Asked before each call of a process that speaks with the network.
   std::function<Fate(Process&)> on_call;
 

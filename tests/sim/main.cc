@@ -20,7 +20,7 @@ using semel::sim::Order;
 constexpr std::string_view kUsage =
     "usage: semel_sim --seeds FROM..TO [--jobs N] [--mutant NAME] [--print] [--stop]\n"
     "                 [--coverage FILE]\n"
-    "       semel_sim --mutants\n";
+    "       semel_sim --mutants [--seeds N] [--jobs N] [--only NAME]\n";
 
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
@@ -45,12 +45,9 @@ bool read_seeds(std::string_view text, Order& order) {
 }
 
 bool read_mutant(std::string_view name, Order& order) {
-  const auto mutants = semel::sim::all_mutants();
-  const auto found = std::ranges::find(mutants, name, &semel::sim::Mutant::name);
-  if (found == mutants.end()) return false;
-  order.hooks = found->hooks();
+  order.mutant = semel::sim::mutant_number(name);
   order.replay += " --mutant " + std::string(name);
-  return true;
+  return order.mutant.has_value();
 }
 
 std::optional<Words> read_words(int count, char** given) {
@@ -92,11 +89,8 @@ std::optional<Words> read_words(int count, char** given) {
 }  // namespace
 
 int main(int count, char** given) {
-  if (count == 2 && std::string_view(given[1]) == "--mutants") {
-    for (const auto& mutant : semel::sim::all_mutants()) {
-      std::cout << mutant.name << ": " << mutant.sentence << '\n';
-    }
-    return 0;
+  if (count > 1 && std::string_view(given[1]) == "--mutants") {
+    return semel::sim::hunt_mutants({given + 2, given + count});
   }
   const auto words = read_words(count, given);
   if (!words) {

@@ -182,6 +182,7 @@ Plan::Plan(std::uint64_t seed) : dice(seed) {
   }
   if (dice.chance(100)) drains.push_back(dice.between(Time(0), errands_end));
   if (dice.chance(50)) forgotten.push_back(dice.between(Time(0), errands_end));
+  if (dice.chance(200)) short_writes = dice.pick({20u, 200u});
 }
 
 }  // namespace semel::sim

@@ -91,6 +91,7 @@ struct Plan {
   unsigned undisciplined = 100;  ///< Clients that ignore a veto, in permille.
   unsigned impatient = 100;      ///< Clients that go away, in permille of the calls.
   std::vector<unsigned> moods;   ///< Weights, one for each Mood.
+  unsigned short_writes = 0;     ///< In permille: writes of which a part is taken.
   bool operator_works = true;
 
  private:

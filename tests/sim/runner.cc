@@ -16,20 +16,22 @@
 
 #include "core/check.h"
 #include "tests/sim/checker.h"
+#include "tests/sim/mutant_switch.h"
 #include "tests/sim/world.h"
 
 namespace semel::sim {
 namespace {
 
 constexpr std::uint64_t kBatch = 100;
-/// No world takes a second; a batch in which one does not end is stopped.
-constexpr unsigned kSecondsForOne = 30;
+/// Where a first failure is wanted, less is run in vain.
+constexpr std::uint64_t kShortBatch = 20;
 
 /// What a batch says of itself, before its words.
 struct BatchReport {
   std::uint64_t worlds = 0;
   std::uint64_t digest = 0;
-  std::uint64_t failed = 0;  ///< So many seeds follow the report, then the words.
+  std::optional<Rule> broken;  ///< The first.
+  std::uint64_t failed = 0;    ///< So many seeds follow the report, then the words.
   Coverage coverage;
 };
 
@@ -75,6 +77,7 @@ bool run_one(const Order& order, std::uint64_t seed, BatchReport& report, std::s
     words += "seed " + std::to_string(seed) + ": digest " + std::to_string(history.digest()) + '\n';
   }
   if (verdicts.empty()) return true;
+  if (!report.broken) report.broken = verdicts.front().rule;
   words += "seed " + std::to_string(seed) + " broke a rule:\n";
   for (const Verdict& verdict : verdicts) words += sim::report(history, verdict) + '\n';
   words += "replay: " + replay_of(order, seed) + "\n\n";
@@ -85,11 +88,12 @@ bool run_one(const Order& order, std::uint64_t seed, BatchReport& report, std::s
                             std::uint64_t* seed) {
   // What the proxies tell their operator is not what is looked at here.
   if (!order.print) SEMEL_CHECK(std::freopen("/dev/null", "w", stderr) != nullptr);
+  switch_mutant(order.mutant);
   auto report = std::make_unique<BatchReport>();
   std::vector<std::uint64_t> failed;
   std::string words;
   for (*seed = first; *seed <= last; ++*seed) {
-    alarm(kSecondsForOne);
+    alarm(order.seconds_for_one);
     if (!run_one(order, *seed, *report, words)) failed.push_back(*seed);
     if (order.stop_early && !failed.empty()) break;
   }
@@ -132,6 +136,7 @@ std::optional<std::uint64_t> take(const Order& order, Batch& batch, Outcome& out
     outcome.failed.push_back(*batch.seed);
     if (*batch.seed < batch.last) rest = *batch.seed + 1;
     const bool endless = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+    if (outcome.caught_by.empty()) outcome.caught_by = endless ? "does not end" : "crash";
     outcome.said += "seed " + std::to_string(*batch.seed) +
                     (endless ? " does not end\n" : " crashed: the program is broken\n") +
                     "replay: " + replay_of(order, *batch.seed) + "\n\n";
@@ -143,6 +148,7 @@ std::optional<std::uint64_t> take(const Order& order, Batch& batch, Outcome& out
     std::memcpy(failed.data(), batch.heard.data() + sizeof *report, list_bytes);
     outcome.failed.insert(outcome.failed.end(), failed.begin(), failed.end());
     outcome.said += batch.heard.substr(sizeof *report + list_bytes);
+    if (report->broken && outcome.caught_by.empty()) outcome.caught_by = name(*report->broken);
     outcome.worlds += report->worlds;
     outcome.digest += report->digest;
     outcome.coverage.add(report->coverage);
@@ -168,7 +174,8 @@ Outcome run_worlds(const Order& order) {
   for (;;) {
     const bool go_on = !(order.stop_early && !outcome.failed.empty());
     while (go_on && next <= order.last && running.size() < order.jobs) {
-      const std::uint64_t last = std::min(order.last, next + kBatch - 1);
+      const std::uint64_t last =
+          std::min(order.last, next + (order.stop_early ? kShortBatch : kBatch) - 1);
       running.push_back(start(order, next, last));
       next = last + 1;
     }

@@ -94,11 +94,23 @@ void Tool::hear(const std::shared_ptr<Caller>& caller) {
   }
 }
 
+std::uint32_t Tool::meant_by(const MessageReader& request) const {
+  const std::string& line = request.first_line();
+  const std::size_t path = line.find('/') + 1;
+  const std::string_view route = std::string_view(line).substr(path, line.find(' ', path) - path);
+  const auto& routes = world_.config.routes;
+  const auto taken = std::ranges::find(routes, route, &Route::name) - routes.begin();
+  constexpr std::string_view kTenant = "tenant-";
+  const std::uint32_t tenant = number_in(request.field("x-tenant-id").substr(kTenant.size()));
+  const std::uint32_t item = number_in(json_member(request.body(), "item").substr(1));
+  return static_cast<std::uint32_t>(taken) * World::kKeysOfARoute + item * 2 + tenant;
+}
+
 void Tool::decide(const std::shared_ptr<Caller>& caller) {
   const MessageReader& request = caller->request;
   caller->is_decided = true;
   caller->call = number_in(request.field("x-call"));
-  caller->key = number_in(json_member(request.body(), "item").substr(1));
+  caller->key = meant_by(request);
   caller->fence = number_in(request.field("semel-fence"));
   caller->record = world_.record_of_hex(request.field("idempotency-key"));
   world_.history.add(happening(Kind::ToolReceived, *caller));

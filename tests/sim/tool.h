@@ -42,6 +42,8 @@ class Tool {
   void on_news(const std::shared_ptr<Caller>& caller);
   void hear(const std::shared_ptr<Caller>& caller);
   void decide(const std::shared_ptr<Caller>& caller);
+  /// The client's key, read from route, tenant and item: all that makes a call another.
+  [[nodiscard]] std::uint32_t meant_by(const MessageReader& request) const;
   void act(const std::shared_ptr<Caller>& caller, Mood mood);
   void take_effect(Caller& caller);
   /// How an answer is given.

@@ -42,6 +42,8 @@ void Tool::describe(Mood mood, Answer& how, const Caller& caller) {
       break;
     case Mood::ServesAndCuts:
       how.cut = true;
+      // Whoever says no length tells a break from an end by a reset alone.
+      if (dice_.chance(300)) how.framing = Answer::Framing::UntilClose;
       break;
     case Mood::ServesLongAndCuts:
       how.padding = kLong + dice_.below(60'000);
@@ -93,6 +95,7 @@ void Tool::begin_answer(const std::shared_ptr<Caller>& caller, const Answer& how
   noted.status = how.status;
   noted.digest = digest_of(body);
   noted.cut = how.cut;
+  noted.flows = how.is_stream || how.padding >= kLong;
 
   const std::size_t half = body.size() / 2;
   std::string rest = body.substr(half);
@@ -131,6 +134,7 @@ void Tool::end_answer(const std::shared_ptr<Caller>& caller, const Answer& how,
   ended.cut = how.cut || how.status == 0;
   world_.history.add(ended);
   caller->goes_after = ended.cut || how.framing == Answer::Framing::UntilClose;
+  caller->resets = ended.cut && how.framing == Answer::Framing::UntilClose;
   if (!ended.cut) {
     ended.kind = Kind::AnswerArrived;
     underway_[caller->end->line] = {caller->end->sent + caller->outbox.size(), caller->goes_after,
@@ -144,7 +148,9 @@ void Tool::flush(const std::shared_ptr<Caller>& caller) {
   if (caller->end->closed) return;
   const std::size_t taken = world_.kernel.network().send(caller->end, caller->outbox);
   caller->outbox.erase(0, taken);
-  if (caller->goes_after && caller->outbox.empty()) leave(caller);
+  if (!caller->goes_after || !caller->outbox.empty()) return;
+  if (caller->resets) world_.kernel.network().reset(caller->end);
+  leave(caller);
 }
 
 /// The connection may bring another request, or is closed when it has been idle for a while.

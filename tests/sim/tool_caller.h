@@ -16,7 +16,8 @@ struct Tool::Caller {
   std::uint32_t record = Happening::kNone;
   std::uint64_t fence = 0;
   bool is_decided = false;  ///< The request is whole, and what comes of it is planned.
-  bool goes_after = false;  ///< It ends once the outbox is empty.
+  bool goes_after = false;  ///< It ends once the outbox is empty,
+  bool resets = false;      ///< and then with a reset.
 };
 
 }  // namespace semel::sim

@@ -87,6 +87,7 @@ World::World(std::uint64_t seed, const Hooks& hooks, Coverage& coverage)
       operator_(std::make_unique<Operator>(*this, *tool_wire_)),
       bailiff_([this](const Ruling& ruling) { rule(ruling); }) {
   over_ = plan.errands_end + kAftermath;
+  kernel.short_writes = plan.short_writes;
   history.reserve(2'000);
   for (const Route& route : config.routes) history.routes.push_back(promised(route));
   for (unsigned i = 0; i < plan.proxies; ++i) {
@@ -224,7 +225,8 @@ Errand World::errand() {
   wanted.call.route = static_cast<std::uint16_t>(dice.below(config.routes.size()));
   const Route& route = config.routes[wanted.call.route];
   // Calls of two routes are two calls, whatever they carry.
-  wanted.call.key = static_cast<std::uint32_t>(wanted.call.route * 100u + dice.below(plan.keys));
+  wanted.call.key =
+      static_cast<std::uint32_t>(wanted.call.route * kKeysOfARoute + dice.below(plan.keys));
   if (!route.key.guards.empty()) wanted.call.payload = dice.chance(60) ? 2 : 1;
   if (route.key.caller) wanted.call.caller = dice.chance(60) ? 2 : 1;
   wanted.is_malformed = dice.chance(20);

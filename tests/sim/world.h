@@ -41,6 +41,7 @@ class World {
   Kernel kernel;
   const config::Config config;
 
+  static constexpr std::uint32_t kKeysOfARoute = 100;
   static constexpr std::uint16_t kToolPort = 9000;
   static constexpr std::uint16_t kFirstProxyPort = 8001;
 

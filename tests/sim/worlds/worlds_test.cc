@@ -111,11 +111,11 @@ TEST(Worlds, ASeedIsTheSameWorldInEveryProcessAndInEveryBatch) {
 
 TEST(Worlds, AMistakeInTheLawIsFoundAndItsCommandShowsItAgain) {
   const Finished found =
-      simulate({"--seeds", "1..2000", "--stop", "--mutant", "release-on-silence"});
+      simulate({"--seeds", "1..2000", "--stop", "--mutant", "release-on-timeout"});
   ASSERT_TRUE(found.exit);
   EXPECT_EQ(found.exit->code, 1);
   const std::string command = line_with(found.out, "replay: ");
-  ASSERT_THAT(command, HasSubstr("--mutant release-on-silence --seeds "));
+  ASSERT_THAT(command, HasSubstr("--mutant release-on-timeout --seeds "));
   std::istringstream words(command.substr(command.find(' ') + 1));
   std::vector<std::string> arguments;
   for (std::string word; words >> word;) arguments.push_back(word);
