@@ -1,11 +1,14 @@
 #include "proxy/access_log.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <stdexcept>
 
 #include "core/json_text.h"
 #include "proxy/utc_time.h"
@@ -47,6 +50,14 @@ std::string_view whole_lines(std::string_view text, std::size_t bytes) {
 
 }  // namespace
 
+int open_access_log(const std::optional<std::string>& path) {
+  if (!path) return -1;
+  if (*path == "-") return STDOUT_FILENO;
+  const int fd = ::open(path->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+  if (fd >= 0) return fd;
+  throw std::runtime_error("access_log.path: cannot open " + *path + ": " + std::strerror(errno));
+}
+
 AccessLog::AccessLog(int fd, Counter& dropped) : fd_(fd), dropped_(dropped) {
   struct stat what{};
   is_file_ = fd_ >= 0 && ::fstat(fd_, &what) == 0 && S_ISREG(what.st_mode);
@@ -69,6 +80,9 @@ void AccessLog::write(const AccessEntry& entry) {
   if (entry.key != nullptr) append_string(pending_, "key", key_prefix(*entry.key));
   if (!entry.reference.empty()) append_string(pending_, "reference", entry.reference);
   if (entry.upstream_end) append_string(pending_, "upstream_end", name(*entry.upstream_end));
+  if (!entry.upstream_failure.empty()) {
+    append_string(pending_, "upstream_failure", entry.upstream_failure);
+  }
   append_string(pending_, "stage", name(entry.last_stage));
   append_string(pending_, "act", name(entry.last_act));
   append_micros(pending_, "duration_us", entry.duration);

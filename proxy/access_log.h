@@ -15,6 +15,12 @@
 
 namespace semel::proxy {
 
+/// Opens the log for appending.
+/// @param path  As configured: `-` is standard output; absent: there is no log.
+/// @return -1 where there is none.
+/// @throws std::runtime_error that names the file and says why it cannot be opened.
+[[nodiscard]] int open_access_log(const std::optional<std::string>& path);
+
 /// What one line says of one exchange. No body, argument, token or full key has a place here.
 struct AccessEntry {
   std::string_view method;
@@ -25,6 +31,7 @@ struct AccessEntry {
   const IdempotencyKey* key = nullptr;
   std::string_view reference;
   std::optional<UpstreamEnd> upstream_end;
+  std::string_view upstream_failure;  ///< Why there was no answer; empty where there was one.
   std::uint16_t status = 0;
   Stage last_stage = Stage::Done;
   Act last_act = Act::Finish;

@@ -1,18 +1,18 @@
 #include "proxy/acknowledge.h"
 
-#include <cstdlib>
 #include <ostream>
 
 #include "core/json_reader.h"
 #include "core/json_view.h"
 #include "proxy/admin_client.h"
+#include "proxy/audit_log.h"
 
 namespace semel::proxy {
 
 int acknowledge_running(const config::Config& config, std::ostream& out, std::ostream& err) {
   std::string target = "/v1/store/acknowledge";
-  const char* const user = std::getenv("USER");
-  if (user != nullptr && *user != '\0') target += "?operator=" + percent_encoded(user);
+  const std::string user = user_at_the_keyboard();
+  if (!user.empty()) target += "?operator=" + percent_encoded(user);
   const AdminAnswer answer = AdminClient(config).ask("POST", target);
   ValueTape tape;
   if (read_json(answer.body, tape)) {

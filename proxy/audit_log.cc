@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 
 #include "core/json_object.h"
 #include "proxy/utc_time.h"
@@ -53,6 +54,11 @@ bool takes(int fd, const std::string& line) {
 }
 
 }  // namespace
+
+std::string user_at_the_keyboard() {
+  const char* const user = std::getenv("USER");
+  return user != nullptr ? user : "";
+}
 
 AuditLog::AuditLog(int access_log_fd) : fd_(access_log_fd) {}
 

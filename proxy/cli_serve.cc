@@ -6,7 +6,9 @@
 #include <stdexcept>
 
 #include "config/load.h"
+#include "proxy/access_log.h"
 #include "proxy/acknowledge.h"
+#include "proxy/audit_log.h"
 #include "proxy/server.h"
 #include "proxy/unbuilt.h"
 #include "stores/open.h"
@@ -33,16 +35,29 @@ StoreOptions store_options(const config::Config& config) {
   throw std::runtime_error(config.file + ": this version has the stores memory and sqlite");
 }
 
-/// The process that has the store open gives it the word; where none has, we do.
+/// The process that has the store open gives it the word; where none has, we do, and tell it in the
+/// same log.
 int acknowledge(const config::Config& config, std::ostream& out, std::ostream& err) {
+  AuditLog audit(open_access_log(config.access_log));  // What cannot be told is not done.
+  AuditEntry entry;
+  entry.action = "acknowledge";
+  entry.operator_name = user_at_the_keyboard();
+  entry.result = "refused";
   try {
-    out << acknowledge_store(store_options(config)) << "\n";
+    const Acknowledged found = acknowledge_store(store_options(config));
+    entry.result = found.was_suspect ? "done" : "not_suspect";
+    audit.write(entry);
+    out << found.sentence << "\n";
     return 0;
   } catch (const StoreInUse& failure) {
     if (!config.admin) {
+      audit.write(entry);
       err << failure.what() << "\nA running semel acknowledges through its admin listener.\n";
       return 2;
     }
+  } catch (const StoreError&) {
+    audit.write(entry);
+    throw;
   }
   return acknowledge_running(config, out, err);
 }

@@ -10,12 +10,13 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
-#include <cstring>
 #include <stdexcept>
 #include <thread>
 
+#include "proxy/access_log.h"
 #include "proxy/admin_listener.h"
 #include "proxy/admin_token.h"
+#include "proxy/audit_log.h"
 #include "proxy/editions.h"
 #include "proxy/house_pages.h"
 #include "proxy/listen.h"
@@ -28,18 +29,6 @@ namespace {
 constexpr std::chrono::seconds kSweepPause{1};
 constexpr std::size_t kSweepBatch = 256;
 constexpr std::chrono::seconds kDrainMargin{5};
-
-int open_access_log(const config::Config& config) {
-  if (!config.access_log) return -1;
-  if (*config.access_log == "-") return STDOUT_FILENO;
-  const int fd =
-      ::open(config.access_log->c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-  if (fd < 0) {
-    throw std::runtime_error("access_log.path: cannot open " + *config.access_log + ": " +
-                             std::strerror(errno));
-  }
-  return fd;
-}
 
 std::size_t worker_count(const config::Config& config) {
   return config.workers != 0 ? config.workers : std::max(1u, std::thread::hardware_concurrency());
@@ -63,7 +52,7 @@ class Server {
  public:
   Server(Beginning beginning, std::ostream& log)
       : workers_wanted_(worker_count(beginning.config)),
-        access_log_fd_(open_access_log(beginning.config)),
+        access_log_fd_(open_access_log(beginning.config.access_log)),
         log_(log),
         site_(beginning.config, std::move(beginning.store), workers_wanted_ + 1, access_log_fd_),
         editions_(house_.get_executor(), std::move(beginning.config), std::move(beginning.load),
@@ -74,16 +63,18 @@ class Server {
 
   /// Once at the start, before anything listens.
   /// @throws std::runtime_error with the sentences of what stands in the way.
-  void adopt_first(std::vector<std::string> acknowledged) {
+  void adopt_first(const std::vector<std::string>& acknowledged) {
     // From here on a signal waits for its turn and ends nobody.
     for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
     std::vector<std::string> refused;
     std::exception_ptr failed;
-    asio::co_spawn(house_, adopt_into(refused, std::move(acknowledged)),
+    asio::co_spawn(house_, adopt_into(refused, acknowledged),
                    [&failed](std::exception_ptr failure) { failed = std::move(failure); });
     house_.run();
     house_.restart();
-    if (!failed && refused.empty()) return;
+    const bool is_taken = !failed && refused.empty();
+    note_words(acknowledged, is_taken ? "done" : "refused");
+    if (is_taken) return;
     site_.store->close();
     if (failed) std::rethrow_exception(failed);
     std::string text;
@@ -140,6 +131,18 @@ class Server {
     MetricsShard& shard = site_.metrics.shard(workers_wanted_);
     Admin pages(*site_.store, shard, AuditLog(access_log_fd_), std::move(take));
     admin_.emplace(house_, admin, std::move(pages));
+  }
+
+  /// Each word of the command line is a line of its own.
+  void note_words(const std::vector<std::string>& acknowledged, std::string_view result) const {
+    for (const std::string& route : acknowledged) {
+      AuditEntry entry;
+      entry.action = "start";
+      entry.acknowledged = {route};
+      entry.operator_name = user_at_the_keyboard();
+      entry.result = result;
+      AuditLog(access_log_fd_).write(entry);
+    }
   }
 
   Task<> adopt_into(std::vector<std::string>& refused, std::vector<std::string> acknowledged) {
@@ -281,9 +284,9 @@ int serve(Beginning beginning, std::ostream& log) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // A file-size limit is a store that cannot write, not an end.
   raise_descriptor_limit(beginning.config, log);
-  std::vector<std::string> acknowledged = std::move(beginning.acknowledged);
+  const std::vector<std::string> acknowledged = std::move(beginning.acknowledged);
   Server server(std::move(beginning), log);
-  server.adopt_first(std::move(acknowledged));
+  server.adopt_first(acknowledged);
   return server.run();
 }
 

@@ -19,9 +19,9 @@ std::string init_store(const StoreOptions& options) {
   return SqliteStore::create(std::get<SqliteOptions>(options), StoreClock::real());
 }
 
-std::string acknowledge_store(const StoreOptions& options) {
+Acknowledged acknowledge_store(const StoreOptions& options) {
   if (std::holds_alternative<MemoryOptions>(options)) {
-    return "the memory store is never suspect: it lives and ends with its process";
+    return {false, "the memory store is never suspect: it lives and ends with its process"};
   }
   return SqliteStore::acknowledge_closed(std::get<SqliteOptions>(options), StoreClock::real());
 }

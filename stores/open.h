@@ -44,8 +44,13 @@ class StoreInUse : public StoreError {
 /// what was done. @throws StoreError
 [[nodiscard]] std::string init_store(const StoreOptions& options);
 
-/// `semel store acknowledge` while nobody has the store open. @return a sentence that says what was
-/// found and done. @throws StoreError, StoreInUse
-[[nodiscard]] std::string acknowledge_store(const StoreOptions& options);
+/// What an operator's word met.
+struct Acknowledged {
+  bool was_suspect = false;  ///< Else there was nothing to acknowledge.
+  std::string sentence;      ///< What was found and done.
+};
+
+/// `semel store acknowledge` while nobody has the store open. @throws StoreError, StoreInUse
+[[nodiscard]] Acknowledged acknowledge_store(const StoreOptions& options);
 
 }  // namespace semel

@@ -89,17 +89,18 @@ std::string SqliteStore::create(const SqliteOptions& options, const StoreClock& 
   return "created " + options.path + ", store " + to_hex(id) + first_note(options);
 }
 
-std::string SqliteStore::acknowledge_closed(const SqliteOptions& options, const StoreClock& clock) {
+Acknowledged SqliteStore::acknowledge_closed(const SqliteOptions& options,
+                                             const StoreClock& clock) {
   DurableLedger ledger(options, clock, DurableLedger::Mixed::Take);
   if (!ledger.watch().is_suspect()) {
-    return options.path + " is not suspect: there was nothing to acknowledge";
+    return {false, options.path + " is not suspect: there was nothing to acknowledge"};
   }
   const std::string remark = ledger.watch().remark();
   if (!ledger.acknowledge()) {
     throw StoreError(remark + "; the witness in " + options.state_dir +
                      " cannot be written: nothing was changed");
   }
-  return remark + "\nacknowledged: from now on " + options.path + " counts as it is";
+  return {true, remark + "\nacknowledged: from now on " + options.path + " counts as it is"};
 }
 
 void SqliteStore::write() {

@@ -43,10 +43,9 @@ class SqliteStore final : public Store {
 
   /// Makes the file. @return what was done, as a sentence. @throws StoreError
   [[nodiscard]] static std::string create(const SqliteOptions& options, const StoreClock& clock);
-  /// acknowledge() on a file that nobody has open. @return what was found and done, in sentences.
-  /// @throws StoreError, StoreInUse
-  [[nodiscard]] static std::string acknowledge_closed(const SqliteOptions& options,
-                                                      const StoreClock& clock);
+  /// acknowledge() on a file that nobody has open. @throws StoreError, StoreInUse
+  [[nodiscard]] static Acknowledged acknowledge_closed(const SqliteOptions& options,
+                                                       const StoreClock& clock);
 
  private:
   template <class T, class Step>

@@ -3,9 +3,11 @@
 #include <sys/stat.h>
 
 #include <regex>
+#include <sstream>
 
 #include "tests/e2e/operator.h"
 #include "tests/e2e/problems.h"
+#include "tests/e2e/reloading.h"
 
 namespace semel::testing {
 namespace {
@@ -199,6 +201,85 @@ TEST(Audit, EveryOrderIsALineWithoutBodiesOrTokens) {
   EXPECT_EQ(shown.find("SECRET"), std::string::npos);
   EXPECT_EQ(shown.find(operated.token()), std::string::npos);
   EXPECT_EQ(shown.find("Zoe"), std::string::npos);
+}
+
+/// A stopped gateway with a store on the disk and its access log in a file.
+struct Stopped {
+  explicit Stopped(std::string log_file) : log(std::move(log_file)), gateway(options()) { stop(); }
+  [[nodiscard]] GatewayOptions options(const std::string& routes = tool_routes()) const {
+    GatewayOptions options{.store = StoreKind::Sqlite};
+    options.more = "access_log: {path: \"" + log + "\"}\n";
+    options.routes = routes;
+    options.environment = {"USER=kim"};
+    return options;
+  }
+  void stop() {
+    gateway.semel.sigterm();
+    EXPECT_TRUE(gateway.semel.wait());
+  }
+  [[nodiscard]] std::vector<Json> lines() const {
+    std::vector<Json> lines;
+    std::istringstream text(read_file(log));
+    for (std::string line; std::getline(text, line);) lines.push_back(Json::parse(line));
+    return lines;
+  }
+  std::string log;
+  Gateway gateway;
+};
+
+TEST(Audit, EachRouteThatAStartAcknowledgesIsALine) {
+  const TempFolder folder;
+  Stopped stopped(folder.file("access.log"));
+  std::string weaker = tool_routes();
+  for (const char* route : {"/tools/book}", "/tools/brief}"}) {
+    weaker = replaced(weaker, route, std::string(route) + "\n    mode: \"off\"");
+  }
+  stopped.gateway.rewrite(stopped.options(weaker));
+  const Finished refused = stopped.gateway.semel.start_in_vain({"--acknowledge", "book"});
+  ASSERT_TRUE(refused.exit);
+  EXPECT_EQ(refused.exit->code, 2);
+  stopped.gateway.semel.start({"--acknowledge", "book", "--acknowledge", "brief"});
+  const std::vector<Json> lines = stopped.lines();
+  ASSERT_EQ(lines.size(), 3U);
+  const std::pair<const char*, const char*> said[] = {
+      {"book", "refused"}, {"book", "done"}, {"brief", "done"}};
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(lines[i]["kind"].text(), "audit");
+    EXPECT_EQ(lines[i]["action"].text(), "start");
+    ASSERT_EQ(lines[i]["acknowledged"].items().size(), 1U);
+    EXPECT_EQ(lines[i]["acknowledged"].items()[0].text(), said[i].first);
+    EXPECT_EQ(lines[i]["result"].text(), said[i].second);
+  }
+  EXPECT_EQ(lines[2]["operator"].text(), "kim");
+}
+
+TEST(Audit, AStoreThatIsAcknowledgedWhileNobodyServesItIsALineToo) {
+  const TempFolder folder;
+  const Stopped stopped(folder.file("access.log"));
+  const Finished word = run({"/usr/bin/env", "USER=lee", semel_binary(), "store", "acknowledge",
+                             stopped.gateway.semel.config_file()});
+  ASSERT_TRUE(word.exit);
+  EXPECT_EQ(word.exit->code, 0) << word.err;
+  const std::vector<Json> lines = stopped.lines();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0]["kind"].text(), "audit");
+  EXPECT_EQ(lines[0]["action"].text(), "acknowledge");
+  EXPECT_EQ(lines[0]["result"].text(), "not_suspect");
+  EXPECT_EQ(lines[0]["operator"].text(), "lee");
+}
+
+TEST(Audit, AWordThatCannotBeWrittenDownIsNotTaken) {
+  const TempFolder folder;
+  Stopped stopped(folder.file("access.log"));
+  stopped.log = folder.file("no such folder/access.log");
+  stopped.gateway.rewrite(stopped.options());
+  const Finished word =
+      run({semel_binary(), "store", "acknowledge", stopped.gateway.semel.config_file()});
+  ASSERT_TRUE(word.exit);
+  EXPECT_EQ(word.exit->code, 2);
+  EXPECT_NE(word.err.find("access_log.path"), std::string::npos) << word.err;
+  EXPECT_EQ(word.out, "");
 }
 
 TEST(Audit, GoesWhereTheAccessLogGoesAndToStandardErrorWithoutOne) {

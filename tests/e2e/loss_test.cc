@@ -51,6 +51,11 @@ class Loss : public ::testing::Test {
     EXPECT_EQ(word.exit->code, 0) << word.err;
     EXPECT_NE(word.out.find("the witness knew store "), std::string::npos) << word.out;
     EXPECT_NE(word.out.find("acknowledged"), std::string::npos) << word.out;
+    // The access log is standard output, and the word is a line of it.
+    const Json line = Json::parse(word.out.substr(0, word.out.find('\n')));
+    EXPECT_EQ(line["kind"].text(), "audit");
+    EXPECT_EQ(line["action"].text(), "acknowledge");
+    EXPECT_EQ(line["result"].text(), "done");
   }
 
   /// Books the runs from `first` to `last`, each with an answer of most of a page.

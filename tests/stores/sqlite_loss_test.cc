@@ -194,10 +194,10 @@ TEST_F(SqliteLoss, AcknowledgingThatCannotBeWrittenDownChangesNothing) {
 
 TEST_F(SqliteLoss, AClosedStoreIsAcknowledgedByItsFile) {
   lose_a_call();
-  const std::string told = acknowledge_store(options_);
+  const std::string told = acknowledge_store(options_).sentence;
   EXPECT_NE(told.find("fence " + std::to_string(lost_.fence.value)), std::string::npos) << told;
   EXPECT_NE(told.find("acknowledged"), std::string::npos) << told;
-  const std::string again = acknowledge_store(options_);
+  const std::string again = acknowledge_store(options_).sentence;
   EXPECT_NE(again.find("not suspect"), std::string::npos) << again;
   EXPECT_EQ(again.find("nothing was changed"), std::string::npos) << "opening settles claims";
   open();

@@ -129,7 +129,7 @@ TEST_F(SqliteTally, WithoutAWitnessNobodyCouldRememberItSoTheStoreStaysClosed) {
   make_store(5);
   sql("DELETE FROM log WHERE seq = 10");
   EXPECT_NE(refusal().find("semel store acknowledge"), std::string::npos);
-  EXPECT_NE(acknowledge_store(options_).find("acknowledged"), std::string::npos);
+  EXPECT_NE(acknowledge_store(options_).sentence.find("acknowledged"), std::string::npos);
   expect_no_alarm();
 }
 
@@ -302,7 +302,7 @@ TEST_F(SqliteMixture, OfPagesThatFitIsTakenOnTheOperatorsWord) {
   sql("DELETE FROM log WHERE seq = 3");
   copy(aside("log"), log_path());
   EXPECT_NE(refusal().find("semel store acknowledge"), std::string::npos);
-  const std::string told = acknowledge_store(options_);
+  const std::string told = acknowledge_store(options_).sentence;
   EXPECT_NE(told.find("its rows are not those that were noted"), std::string::npos) << told;
   EXPECT_NE(told.find("acknowledged"), std::string::npos) << told;
   expect_no_alarm();
