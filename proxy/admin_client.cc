@@ -44,6 +44,7 @@ Task<boost::system::error_code> ask_on(Socket& socket, Talk& talk) {
   auto [read_error, read] = co_await http::async_read(socket, buffer, parser, kNoThrow);
   if (read_error) co_return write_error ? write_error : read_error;
   talk.answer.status = parser.get().result_int();
+  talk.answer.retry_after = std::string(parser.get()[http::field::retry_after]);
   talk.answer.body = std::move(parser.get().body());
   co_return boost::system::error_code();
 }

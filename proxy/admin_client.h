@@ -11,6 +11,7 @@ namespace semel::proxy {
 struct AdminAnswer {
   unsigned status = 0;
   std::string body;
+  std::string retry_after;  ///< In seconds; empty where the answer has none.
   [[nodiscard]] bool is_success() const { return status >= 200 && status < 300; }
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <iomanip>
 #include <iterator>
@@ -17,6 +16,7 @@
 #include "core/json_reader.h"
 #include "core/json_view.h"
 #include "proxy/admin_client.h"
+#include "proxy/audit_log.h"
 #include "proxy/records_options.h"
 
 namespace semel::proxy {
@@ -209,7 +209,9 @@ class Records {
 
   int refused(const AdminAnswer& answer) {
     const ValueTape tape = read(answer.body);
-    err_ << "semel records: " << answer.status << ": " << cell(JsonView(tape), "detail") << '\n';
+    err_ << "semel records: " << answer.status << ": " << cell(JsonView(tape), "detail");
+    if (!answer.retry_after.empty()) err_ << " (Retry-After: " << answer.retry_after << " s)";
+    err_ << '\n';
     return kRefused;
   }
 
@@ -228,8 +230,9 @@ class Records {
 
 /// Who is at the keyboard, where the command does not say it.
 void fill_in_author(RecordsOptions& options) {
-  const char* const user = std::getenv("USER");
-  if (!options.author && user != nullptr && *user != '\0') options.author = user;
+  if (options.author) return;
+  const std::string user = user_at_the_keyboard();
+  if (!user.empty()) options.author = user;
 }
 
 }  // namespace

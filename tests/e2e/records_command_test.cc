@@ -1,6 +1,7 @@
 // `semel records`, each word against a running proxy: spec 11.
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <sstream>
 
 #include "tests/e2e/operator.h"
@@ -93,6 +94,13 @@ TEST(RecordsCommand, SetsFreeWhatDidNotHappen) {
   const Finished refused = operated.command({"resolve", alive, "did_not_happen"});
   EXPECT_EQ(code_of(refused), 1);
   EXPECT_NE(refused.err.find("may still take effect"), std::string::npos) << refused.err;
+  // At most the lease: 3 s to dispatch, 0.7 s to the head and again to the last byte, 60 s to
+  // settle and 2 s of margin.
+  std::smatch seconds;
+  ASSERT_TRUE(std::regex_search(refused.err, seconds, std::regex(R"(\(Retry-After: (\d+) s\))")))
+      << refused.err;
+  EXPECT_LE(std::stoi(seconds[1]), 67);
+  EXPECT_GE(std::stoi(seconds[1]), 1);
   const std::string reference = operated.make_unknown("/tools/quick");
   Finished freed;
   ASSERT_TRUE(eventually([&] {
