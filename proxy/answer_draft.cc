@@ -53,7 +53,9 @@ IndeterminateReason unknown_because(CallFailure failure) {
       return IndeterminateReason::Malformed;
     case CallFailure::Cut:
     case CallFailure::Unreachable:
+    case CallFailure::NoSlot:
     case CallFailure::TooLate:
+    case CallFailure::Withheld:
       return IndeterminateReason::Cut;
   }
   return IndeterminateReason::Internal;

@@ -13,6 +13,11 @@ namespace {
 /// A suspect store waits for an operator: come back, but not soon.
 constexpr int kSuspectRetrySeconds = 5;
 
+constexpr char kNoSlot[] =
+    "Every connection that the proxy may have to the tool is in use, so nothing was sent to it: "
+    "repeat the call as soon as Retry-After says; if that does not help, an operator can raise "
+    "`connections` of the upstream.";
+
 /// What took no waiting, in the form of what did.
 Task<Event> ready(Event event) { co_return event; }
 
@@ -229,9 +234,12 @@ Problem Exchange::problem(ProblemType type) const {
       problem.retry_after_seconds = kSuspectRetrySeconds;
       break;
     case ProblemType::StoreUnavailable:
-    case ProblemType::UpstreamUnreachable:
       problem.retry_after_seconds = 1;
       problem.detail = refusal_detail_;
+      break;
+    case ProblemType::UpstreamUnreachable:
+      problem.retry_after_seconds = 1;
+      if (upstream_failure_ == CallFailure::NoSlot) problem.detail = kNoSlot;
       break;
     case ProblemType::CallerMismatch:
     case ProblemType::KeyReused:
@@ -318,6 +326,7 @@ void Exchange::account() {
   entry.key = has_key_ ? &key_.key : nullptr;
   entry.reference = reference();
   entry.upstream_end = upstream_end_;
+  entry.upstream_failure = name(upstream_failure_);
   entry.status = reply_.status();
   entry.last_stage = last_stage_;
   entry.last_act = last_act_;

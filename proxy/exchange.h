@@ -75,6 +75,7 @@ class Exchange : public Recycled<Exchange> {
 
   // The tool (exchange_forward.cc).
   [[nodiscard]] Task<Event> forward();
+  [[nodiscard]] UpstreamCall::Dispatch terms_of_dispatch(const UpstreamSite& site);
   [[nodiscard]] Task<Event> backoff();
   [[nodiscard]] Task<Event> collect();
   [[nodiscard]] Task<Event> relay_through();
@@ -85,11 +86,13 @@ class Exchange : public Recycled<Exchange> {
   [[nodiscard]] Task<bool> may_try_again();
   [[nodiscard]] Event judged(Event event);
   void heed_stricter();
+  [[nodiscard]] static bool may_be_sent_again(void* self);
   [[nodiscard]] Event classify() const { return verdict(call_->head().status, route()); }
   [[nodiscard]] Event broken_off();
   Event complete();
   [[nodiscard]] Task<> hand_on(std::string_view data);
   [[nodiscard]] const StoredResponsePtr& answer();
+  void note_unknown();
   [[nodiscard]] Task<Event> mark();
   [[nodiscard]] Task<> hand_over();
   void begin_shadow();
@@ -136,6 +139,7 @@ class Exchange : public Recycled<Exchange> {
   std::chrono::milliseconds poll_{20};
   StoredResponsePtr stored_;  // Found in the store.
   std::optional<std::uint16_t> unknown_status_;
+  std::optional<IndeterminateReason> unknown_reason_;  // Of all attempts so far.
   std::string refusal_detail_;
   ProblemType refusal_ = ProblemType::Internal;
   ProblemType store_refusal_ = ProblemType::StoreUnavailable;
@@ -154,6 +158,7 @@ class Exchange : public Recycled<Exchange> {
   StoredResponsePtr answer_;        // What is recorded and shared.
   bool was_released_ = false;       // The claim was given back, whatever was answered.
   std::optional<UpstreamEnd> upstream_end_;
+  CallFailure upstream_failure_ = CallFailure::None;
 
   Outcome outcome_ = Outcome::Refused;
   Stage last_stage_ = Stage::Routed;

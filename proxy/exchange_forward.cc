@@ -2,11 +2,13 @@
 // means is the dispatch table's business.
 #include <algorithm>
 
+#include "core/check.h"
 #include "core/header_rules.h"
 #include "io/clock.h"
 #include "proxy/exchange.h"
 #include "proxy/fail_point.h"
 #include "proxy/late_call.h"
+#include "stores/record.h"
 
 namespace semel::proxy {
 namespace {
@@ -28,10 +30,36 @@ bool is_event_stream(const ResponseHead& head) {
 
 }  // namespace
 
+/// Before the first byte `dispatch_by` bounds everything; once one has left, `timeout` does.
+UpstreamCall::Dispatch Exchange::terms_of_dispatch(const UpstreamSite& site) {
+  const auto now = Clock::now();
+  const auto boot = boot_time();
+  UpstreamCall::Dispatch dispatch;
+  const auto asked_at = claim_asked_.count() != 0 ? claim_asked_ : boot;
+  std::chrono::nanoseconds window = asked_at + route().dispatch_by - boot;
+  if (dispatched_) {
+    // A process that stood still before its first byte has less left than its timeout says.
+    window = std::min<std::chrono::nanoseconds>(first_sent_ + route().timeout - now,
+                                                window + route().timeout);
+  }
+  dispatch.not_after = boot + window;
+  dispatch.connect_until = now + window;
+  dispatch.pooled_age_max = asked_.policy == Policy::Effectful
+                                ? Clock::duration(site.config.keepalive_effectful)
+                                : Clock::duration(UpstreamPool::kIdleMax);
+  if (dispatched_) dispatch.last_word = {&Exchange::may_be_sent_again, this};
+  dispatch.waiting = &metrics_.upstream_waiting;
+  return dispatch;
+}
+
 Task<Event> Exchange::forward() {
-  if (call_) co_await call_->finish();
+  if (call_) {
+    note_unknown();
+    co_await call_->finish();
+  }
   was_tried_before_ = dispatched_;
   upstream_end_.reset();
+  upstream_failure_ = CallFailure::None;
   UpstreamSite& site = asked_.outfit->upstream(route());
   call_ = std::make_unique<UpstreamCall>(site, worker_.spawn);
   if (attempts_++ == 0) asked_.outfit->retry_budget(route()).earn();
@@ -57,23 +85,7 @@ Task<Event> Exchange::forward() {
   request.client_key = key_.client_key;
   request.fence = fence_;
 
-  const auto now = Clock::now();
-  const auto boot = boot_time();
-  UpstreamCall::Dispatch dispatch;
-  // Before the first byte `dispatch_by` bounds everything; once one has left, `timeout` does.
-  const auto asked_at = claim_asked_.count() != 0 ? claim_asked_ : boot;
-  std::chrono::nanoseconds window = asked_at + route().dispatch_by - boot;
-  if (dispatched_) {
-    // A process that stood still before its first byte has less left than its timeout says.
-    window = std::min<std::chrono::nanoseconds>(first_sent_ + route().timeout - now,
-                                                window + route().timeout);
-  }
-  dispatch.not_after = boot + window;
-  dispatch.connect_until = now + window;
-  dispatch.pooled_age_max = asked_.policy == Policy::Effectful
-                                ? Clock::duration(site.config.keepalive_effectful)
-                                : Clock::duration(UpstreamPool::kIdleMax);
-
+  const UpstreamCall::Dispatch dispatch = terms_of_dispatch(site);
   UpstreamEnd end = co_await call_->send(request, asked_.body, asked_.stream, dispatch);
   if (end == UpstreamEnd::Answered) {
     if (!dispatched_) first_sent_ = call_->sent_at();
@@ -82,6 +94,7 @@ Task<Event> Exchange::forward() {
   }
   if (end == UpstreamEnd::NeverSent) {
     upstream_end_ = end;
+    upstream_failure_ = call_->failure();
     metrics_.upstream_ends[static_cast<std::size_t>(end)].add();
     co_return Event::NeverSent;
   }
@@ -98,6 +111,14 @@ Task<Event> Exchange::forward() {
 /// it may be repeated.
 void Exchange::heed_stricter() {
   if (policy_ == Policy::Idempotent && lead_.is_flying()) policy_ = lead_.strictest_policy();
+}
+
+/// Said after the waits of a retry, right before its first byte: somebody for whom a second effect
+/// counts may have come meanwhile.
+bool Exchange::may_be_sent_again(void* self) {
+  auto& exchange = *static_cast<Exchange*>(self);
+  exchange.heed_stricter();
+  return exchange.policy_ != Policy::Effectful;
 }
 
 /// What an attempt before this one left unknown, this one's refusal does not make known.
@@ -161,6 +182,7 @@ Task<Event> Exchange::collect() {
 
 Event Exchange::broken_off() {
   upstream_end_ = UpstreamEnd::Unanswered;
+  upstream_failure_ = call_->failure();
   if (call_->may_have_sent()) upstream_time_ = Clock::now() - call_->sent_at();
   metrics_.upstream_ends[static_cast<std::size_t>(UpstreamEnd::Unanswered)].add();
   const bool overdue =
@@ -277,7 +299,9 @@ Task<Event> Exchange::relay_or_refuse() {
       co_return co_await refuse(ProblemType::UpstreamTimeout);
     case CallFailure::None:
     case CallFailure::Unreachable:
+    case CallFailure::NoSlot:
     case CallFailure::TooLate:
+    case CallFailure::Withheld:
       co_return co_await refuse(ProblemType::UpstreamUnreachable);
     case CallFailure::Cut:
     case CallFailure::Malformed:
@@ -300,9 +324,18 @@ Task<Event> Exchange::cut() {
   co_return Event::Sent;
 }
 
-Task<Event> Exchange::mark() {
+/// A tool that may still be at work on one attempt is not done because it cut another.
+void Exchange::note_unknown() {
+  if (!call_->may_have_sent()) return;
   if (call_->has_head()) unknown_status_ = call_->head().status;
-  co_return co_await settlement_->mark(unknown_because(call_->failure()), unknown_status_);
+  if (unknown_reason_ && !reason_ends_attempt(*unknown_reason_)) return;
+  unknown_reason_ = unknown_because(call_->failure());
+}
+
+Task<Event> Exchange::mark() {
+  note_unknown();
+  SEMEL_CHECK(unknown_reason_.has_value());
+  co_return co_await settlement_->mark(*unknown_reason_, unknown_status_);
 }
 
 /// The key is derived and claimed beside the call, from a copy where the body streams.

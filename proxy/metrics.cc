@@ -268,6 +268,11 @@ void Metrics::add_upstreams(MetricsPage& page) const {
     page.value(sum_of_name(route, [](auto& r) -> auto& { return r.upstream_retries; }),
                {{"route", route}});
   }
+  page.gauge("semel_upstream_waiting", "Calls that wait for a connection to the tool now.");
+  for (const std::string& route : names()) {
+    page.value(sum_of_name(route, [](auto& r) -> auto& { return r.upstream_waiting; }),
+               {{"route", route}});
+  }
   page.histogram("semel_upstream_duration_seconds", "From the dispatch to the answer's last byte.");
   for (const std::string& route : names()) {
     page.distribution(parts_of_name(route, [](auto& r) -> auto& { return r.upstream_duration; }),

@@ -62,6 +62,7 @@ struct RouteMetrics {
   std::array<Counter, kOutcomeCount> requests;
   std::array<Counter, 3> upstream_ends;  ///< By UpstreamEnd.
   Counter upstream_retries;
+  Counter upstream_waiting;            ///< Calls that wait for a connection now.
   std::array<Counter, 2> key_sources;  ///< By KeySource.
   /// By the Outcome that `enforce` would have had.
   std::array<Counter, kOutcomeCount> shadow_duplicates;

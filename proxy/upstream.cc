@@ -10,6 +10,7 @@
 #include "io/clock.h"
 #include "proxy/fail_point.h"
 #include "proxy/http1_writer.h"
+#include "proxy/metrics.h"
 
 namespace semel::proxy {
 namespace {
@@ -87,7 +88,15 @@ Task<UpstreamEnd> UpstreamCall::send(const ForwardedRequest& request, std::strin
   method_ = request.head->method;
   const auto& endpoints = site_.config.endpoints;
   const std::size_t first = site_.next_endpoint++;
-  const auto too_late = [&] { return boot_time() > dispatch.not_after; };
+  CallFailure why = CallFailure::Unreachable;
+  const auto may_leave = [&] {
+    if (boot_time() > dispatch.not_after) {
+      why = CallFailure::TooLate;
+    } else if (!dispatch.last_word.is_yes()) {
+      why = CallFailure::Withheld;
+    }
+    return why == CallFailure::Unreachable;
+  };
   for (std::size_t i = 0; i < endpoints.size(); ++i) {
     const std::size_t wanted = (first + i) % endpoints.size();
     endpoint_ = wanted;
@@ -95,16 +104,21 @@ Task<UpstreamEnd> UpstreamCall::send(const ForwardedRequest& request, std::strin
     if (pooled != nullptr) {
       give_up_slot();  // It stands in one of its own.
     } else if (!has_slot_ && !site_.pool.reserve()) {
+      if (dispatch.waiting != nullptr) dispatch.waiting->add();
       auto handed = co_await site_.pool.wait(site_.executor, site_.deadlines,
                                              dispatch.connect_until, dispatch.pooled_age_max);
-      if (!handed) break;
+      if (dispatch.waiting != nullptr) dispatch.waiting->subtract(1);
+      if (!handed) {
+        why = CallFailure::NoSlot;
+        break;
+      }
       pooled = std::move(handed->connection);
       if (pooled != nullptr) endpoint_ = handed->endpoint;
     }
     has_slot_ = true;
     if (pooled != nullptr) {
       fail_point(FailPoint::BeforeDispatch);
-      if (too_late()) break;
+      if (!may_leave()) break;
       if (co_await send_on(std::move(pooled), request, body, stream)) {
         co_return UpstreamEnd::Answered;
       }
@@ -116,13 +130,13 @@ Task<UpstreamEnd> UpstreamCall::send(const ForwardedRequest& request, std::strin
         std::min(dispatch.connect_until, Clock::now() + site_.config.connect_timeout);
     auto fresh = co_await dial(site_.executor, site_.deadlines, std::move(peer), until);
     fail_point(FailPoint::BeforeDispatch);
-    if (too_late()) break;
+    if (!may_leave()) break;
     if (fresh != nullptr && co_await send_on(std::move(fresh), request, body, stream)) {
       co_return UpstreamEnd::Answered;
     }
   }
   give_up_slot();
-  fail(too_late() ? CallFailure::TooLate : CallFailure::Unreachable);
+  fail(why);
   co_return UpstreamEnd::NeverSent;
 }
 

@@ -19,14 +19,34 @@
 
 namespace semel::proxy {
 
+class Counter;
+
 /// Why an upstream call is not Answered.
 enum class CallFailure : std::uint8_t {
   None,
-  Unreachable,  ///< NeverSent: nobody to send it to, or no slot to send it from.
+  Unreachable,  ///< NeverSent: nobody to send it to.
+  NoSlot,       ///< NeverSent: every connection was in use until it was too late to wait on.
   TooLate,      ///< NeverSent: `dispatch_by` had passed before the first byte.
+  Withheld,     ///< NeverSent: LastWord said no.
   Timeout,
   Cut,
   Malformed,
+};
+
+/// The word of the access log; empty for None.
+[[nodiscard]] constexpr std::string_view name(CallFailure failure) {
+  constexpr std::string_view kNames[] = {"",         "unreachable", "no_slot", "too_late",
+                                         "withheld", "timeout",     "cut",     "malformed"};
+  return kNames[static_cast<std::size_t>(failure)];
+}
+
+/// Has the last word before the first byte, after every wait of the attempt: the world may have
+/// changed meanwhile.
+struct LastWord {
+  bool (*permits)(void* speaker) = nullptr;  ///< Null: nobody objects.
+  void* speaker = nullptr;
+
+  [[nodiscard]] bool is_yes() const { return permits == nullptr || permits(speaker); }
 };
 
 /// One worker's side of one configured upstream.
@@ -64,6 +84,8 @@ class UpstreamCall : public Recycled<UpstreamCall> {
     std::chrono::nanoseconds not_after;  ///< CLOCK_BOOTTIME; nothing is sent later.
     Clock::time_point connect_until;     ///< A slot is waited for until then, too.
     Clock::duration pooled_age_max;      ///< Oldest last answer of a pooled connection.
+    LastWord last_word;
+    Counter* waiting = nullptr;  ///< Of the calls that wait for a slot; null: nobody counts them.
   };
 
   UpstreamCall(UpstreamSite& site, const Spawn& spawn);
@@ -75,8 +97,8 @@ class UpstreamCall : public Recycled<UpstreamCall> {
   /// once goes on while the answer is read.
   /// @param request, body, stream  Must outlive the call. `stream` follows `body`; null: `body` is
   /// all.
-  /// @return NeverSent with failure() Unreachable or TooLate; Unanswered never; Answered: a byte
-  /// left.
+  /// @return NeverSent with failure() Unreachable, NoSlot, TooLate or Withheld; Unanswered never;
+  /// Answered: a byte left.
   [[nodiscard]] Task<UpstreamEnd> send(const ForwardedRequest& request, std::string_view body,
                                        RequestBody* stream, Dispatch dispatch);
 

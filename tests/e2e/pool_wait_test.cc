@@ -87,11 +87,14 @@ TEST(PoolWait, ACallThatFindsNoFreeConnectionWaitsForOneAndRuns) {
       Queue queue(gateway, Gateway::tool_request(path));
       EXPECT_EQ(gateway.call_tool("/nowhere").status, 404);
       if (path[1] == 't' && path[7] != 'f') EXPECT_TRUE(sees_claims(gateway, 2));
+      const auto waiting = [&] { return gateway.semel.metric("semel_upstream_waiting"); };
+      EXPECT_TRUE(eventually([&] { return waiting() == 1; }));
       EXPECT_EQ(gateway.upstream.requests(), 1);
       gateway.upstream.let_go();
       EXPECT_EQ(queue.holder.get().status, 201);
       EXPECT_EQ(queue.waiting.get().status, 201);
       EXPECT_EQ(gateway.upstream.requests(), 2);
+      EXPECT_EQ(waiting(), 0);
     }
   }
 }
@@ -152,6 +155,8 @@ TEST(PoolWait, NothingIsSentAfterDispatchByAndTheRetryRuns) {
     const Response late = gateway.call_tool(path);
     expect_problem(late, "upstream-unreachable");
     EXPECT_EQ(Json::parse(late.body)["dispatched"].text(), "false");
+    EXPECT_TRUE(says(Json::parse(late.body)["detail"].text(), "`connections`")) << late.body;
+    EXPECT_EQ(gateway.semel.access_log(1)[0]["upstream_failure"].text(), "no_slot");
     EXPECT_EQ(gateway.upstream.requests(), 1);
     gateway.upstream.let_go();
     EXPECT_EQ(holder.get().status, 201);

@@ -16,6 +16,18 @@ routes:
          policy + more + kToolKey;
 }
 
+/// Makes the route EFFECTFUL while a call flies on it. @return a repetition of that call, which
+/// follows it.
+std::future<Response> tighten(Gateway& gateway, GatewayOptions options) {
+  options.routes = seat_route("EFFECTFUL", "\n    wait: 60s");
+  gateway.rewrite(options);
+  EXPECT_TRUE(says(gateway.semel.reload(), "reloaded "));
+  std::future<Response> follower = gateway.begin("/tools/seat");
+  EXPECT_TRUE(
+      eventually([&] { return gateway.semel.metric("semel_in_flight_collisions_total") >= 1; }));
+  return follower;
+}
+
 /// An IDEMPOTENT call that flies, and a repetition of it after a reload has made its route
 /// EFFECTFUL.
 struct TightenedFlight {
@@ -25,11 +37,7 @@ struct TightenedFlight {
     gateway.upstream.script(script);
     leader = gateway.begin("/tools/seat");
     EXPECT_TRUE(gateway.upstream.sees_effects(1));
-    gateway.rewrite(with_routes(seat_route("EFFECTFUL", "\n    wait: 60s")));
-    EXPECT_TRUE(says(gateway.semel.reload(), "reloaded "));
-    follower = gateway.begin("/tools/seat");
-    EXPECT_TRUE(
-        eventually([&] { return gateway.semel.metric("semel_in_flight_collisions_total") >= 1; }));
+    follower = tighten(gateway, {.store = StoreKind::Sqlite});
   }
   Gateway gateway;
   std::future<Response> leader;
@@ -60,6 +68,80 @@ TEST(TightenedRoute, AnIdempotentCallThatARepetitionMadeEffectfulIsNotSentAgain)
   const int requests = flight.gateway.upstream.requests();
   expect_problem(flight.gateway.call_tool("/tools/seat"), "indeterminate");
   EXPECT_EQ(flight.gateway.upstream.requests(), requests);
+}
+
+constexpr char kRetriesAtOnce[] =
+    "\n    timeout: 60s\n    retry: {attempts: 10, backoff: 1ms, budget: 100%}";
+
+/// A retry that has begun and waits for its way to the tool: its worker's only thread goes on to
+/// that without a pause.
+bool is_on_its_way_again(const Gateway& gateway) {
+  return eventually([&] { return gateway.semel.metric("semel_upstream_retries_total") >= 1; });
+}
+
+void expect_unknown(const Response& told) {
+  expect_problem(told, "indeterminate");
+  expect_verdict(told, "EFFECTFUL", "seat", "true");
+  expect_reference(told);
+}
+
+TEST(TightenedRoute, ARetryThatWaitsForAConnectionMeanwhileIsNotSent) {
+  GatewayOptions options{.store = StoreKind::Sqlite};
+  options.upstream_more = "    connections: 1\n";
+  options.more = "workers: 1\n";
+  options.routes = seat_route("IDEMPOTENT", kRetriesAtOnce);
+  Gateway gateway(options);
+  const Script fails = [](Turn& turn) {
+    turn.commit();
+    turn.wait_for_step(1);
+    turn.reset();
+  };
+  const Script holds = [](Turn& turn) {
+    turn.commit();
+    turn.wait_until_let_go();
+    turn.send(response_text(200, "{}"));
+  };
+  gateway.upstream.script(one_after_another({fails, holds, commits_and_answers(200, "{}")}));
+  std::future<Response> leader = gateway.begin("/tools/seat");
+  ASSERT_TRUE(gateway.upstream.sees_effects(1));
+  std::future<Response> next_in_turn =
+      gateway.begin(Gateway::tool_request("/tools/seat", kBooking, {{"X-Run-Id", "run-8"}}));
+  ASSERT_TRUE(eventually([&] {
+    return gateway.semel.metric("semel_store_operation_duration_seconds_count",
+                                {{"operation", "claim"}}) >= 2;
+  }));
+  gateway.upstream.step();
+  ASSERT_TRUE(gateway.upstream.sees_requests(2)) << "the connection has passed to the other call";
+  ASSERT_TRUE(is_on_its_way_again(gateway));
+  std::future<Response> follower = tighten(gateway, options);
+  gateway.upstream.let_go();
+  EXPECT_EQ(next_in_turn.get().status, 200);
+  expect_unknown(leader.get());
+  expect_unknown(follower.get());
+  EXPECT_EQ(gateway.upstream.requests(), 2);
+  EXPECT_EQ(gateway.semel.metric("semel_indeterminate_total", {{"reason", "cut"}}), 1);
+}
+
+TEST(TightenedRoute, ARetryThatIsConnectingMeanwhileIsNotSent) {
+  auto hole = std::make_unique<Blackhole>();
+  GatewayOptions options{.store = StoreKind::Sqlite};
+  options.more_endpoints = ", \"" + endpoint_of(hole->port()) + "\"";
+  options.upstream_more = "    connect_timeout: 60s\n";
+  options.more = "workers: 1\n";
+  options.routes = seat_route("IDEMPOTENT", kRetriesAtOnce);
+  Gateway gateway(options);
+  gateway.upstream.script(
+      one_after_another({commits_and_sends("HTTP/1.1 nonsense\r\n\r\n", Then::Hang),
+                         commits_and_answers(200, "{}")}));
+  std::future<Response> leader = gateway.begin("/tools/seat");
+  ASSERT_TRUE(is_on_its_way_again(gateway));
+  std::future<Response> follower = tighten(gateway, options);
+  hole.reset();  // The connection is refused at the next attempt, and the other endpoint's turn.
+  expect_unknown(leader.get());
+  expect_unknown(follower.get());
+  EXPECT_EQ(gateway.upstream.requests(), 1);
+  // The tool that answered nonsense may be at work still: that the retry was not sent ends nothing.
+  EXPECT_EQ(gateway.semel.metric("semel_indeterminate_total", {{"reason", "malformed"}}), 1);
 }
 
 TEST(TightenedRoute, AServerErrorIsMarkedForARepetitionThatIsEffectfulNow) {

@@ -61,6 +61,7 @@ TEST_F(AccessLogTest, SaysWhoAskedWhatCameOfItAndHowLongItTook) {
   entry.key = &key;
   entry.reference = "00112233445566778899aabbccddeeff";
   entry.upstream_end = UpstreamEnd::Unanswered;
+  entry.upstream_failure = "timeout";
   entry.status = 409;
   entry.duration = std::chrono::microseconds(1234);
   entry.upstream_duration = std::chrono::nanoseconds(999'999);
@@ -76,6 +77,7 @@ TEST_F(AccessLogTest, SaysWhoAskedWhatCameOfItAndHowLongItTook) {
   EXPECT_EQ(said["problem"].text(), "indeterminate");
   EXPECT_EQ(said["reference"].text(), "00112233445566778899aabbccddeeff");
   EXPECT_EQ(said["upstream_end"].text(), "unanswered");
+  EXPECT_EQ(said["upstream_failure"].text(), "timeout");
   EXPECT_EQ(said["duration_us"].text(), "1234");
   EXPECT_EQ(said["upstream_us"].text(), "999");
   EXPECT_EQ(said["bytes"].text(), "5000000000");

@@ -92,6 +92,7 @@ TEST_F(MetricsTest, WhatMayBeCountedIsThereAsZeroFromTheStart) {
         R"(semel_upstream_failures_total{end="never_sent",route="book"})",
         R"(semel_upstream_failures_total{end="unanswered",route="fare"})",
         R"(semel_upstream_retries_total{route="fare"})",
+        R"(semel_upstream_waiting{route="book"})",
         "semel_stale_writer_total",
         R"(semel_store_errors_total{operation="claim"})",
         R"(semel_store_errors_total{operation="sweep"})",
@@ -157,6 +158,8 @@ TEST_F(MetricsTest, TheWorkersNumbersAreAdded) {
   one.indeterminate[static_cast<std::size_t>(IndeterminateReason::OwnerLost)].add(6);
   other.by_route[1].upstream_ends[at(UpstreamEnd::Unanswered)].add(7);
   other.by_route[1].upstream_retries.add(8);
+  one.by_route[1].upstream_waiting.add(14);
+  other.by_route[1].upstream_waiting.add();
   one.store_errors[at(StoreOperation::Record)].add(9);
   one.by_route[1].key_sources[static_cast<std::size_t>(KeySource::Client)].add(10);
   one.expired_reruns.add(11);
@@ -169,6 +172,7 @@ TEST_F(MetricsTest, TheWorkersNumbersAreAdded) {
   EXPECT_EQ(read[R"(semel_indeterminate_total{reason="owner_lost"})"], 6);
   EXPECT_EQ(read[R"(semel_upstream_failures_total{end="unanswered",route="fare"})"], 7);
   EXPECT_EQ(read[R"(semel_upstream_retries_total{route="fare"})"], 8);
+  EXPECT_EQ(read[R"(semel_upstream_waiting{route="fare"})"], 15);
   EXPECT_EQ(read[R"(semel_store_errors_total{operation="record"})"], 9);
   EXPECT_EQ(read[R"(semel_key_source_total{source="client"})"], 10);
   EXPECT_EQ(read["semel_expired_reruns_total"], 11);
@@ -311,6 +315,7 @@ TEST_F(MetricsTest, EveryNameIsKnownHasHelpAndIsInTheOperatorsTable) {
                                        "semel_late_answers_total",
                                        "semel_upstream_failures_total",
                                        "semel_upstream_retries_total",
+                                       "semel_upstream_waiting",
                                        "semel_shadow_duplicates_total",
                                        "semel_shadow_unkeyed_total",
                                        "semel_stale_writer_total",
