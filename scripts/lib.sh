@@ -12,9 +12,10 @@ run_packages=(
 )
 test_packages=(
   libclang-rt-19-dev clang-tidy-19 clang-format-19 libgtest-dev libgmock-dev unicode-data bzip2 git
-  nginx haproxy apache2-bin
 )
-command -v node >/dev/null || test_packages+=(nodejs)
+# The servers that the smuggling tests put behind the program.
+server_packages=(nginx haproxy apache2-bin)
+command -v node >/dev/null || server_packages+=(nodejs)
 # Of these, the ones that come with a service, which nobody here wants: the tests start the programs themselves.
 service_packages=(nginx haproxy)
 

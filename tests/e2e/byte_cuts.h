@@ -95,6 +95,9 @@ class CutSite {
                               milliseconds patience);
   [[nodiscard]] Response call_until_settled(const Lane& lane, const ByteCut& cut,
                                             const std::string& run);
+  /// One call whose answer stalls: its client gives up behind that.
+  [[nodiscard]] Response call_until_stalled(const Lane& lane, const ByteCut& cut,
+                                            const std::string& run);
   [[nodiscard]] CutRound play(const Lane& lane, const ByteCut& cut);
   void count(const Response& second);
 

@@ -26,6 +26,16 @@ class FaultRig {
     ++keyed_calls;
     return gateway.call_tool(scene.path, kBooking, {{"X-Run-Id", run}});
   }
+  /// Asks again for as long as it is told one of these words: a machine may be slow for a moment.
+  [[nodiscard]] Response ask_past(const std::set<std::string>& words, const Scene& scene,
+                                  const std::string& run) {
+    Response response;
+    static_cast<void>(eventually([&] {
+      response = ask(scene, run);
+      return !words.contains(told(response));
+    }));
+    return response;
+  }
   void start_again() {
     gateway.semel.kill9();
     gateway.semel.start();
@@ -103,12 +113,9 @@ class FaultRig {
     Response retry = ask(scene, run);
     if (told(retry) == "store-unavailable" && place.may_break_the_store()) {
       start_again();
-      retry = ask(scene, run);
     }
-    EXPECT_TRUE(eventually([&] {  // A disk may be slow for a moment.
-      if (told(retry) == "store-unavailable") retry = ask(scene, run);
-      return told(retry) != "store-unavailable";
-    })) << "a store that is down without need";
+    if (told(retry) == "store-unavailable") retry = ask_past({"store-unavailable"}, scene, run);
+    EXPECT_NE(told(retry), "store-unavailable") << "a store that is down without need";
     if (retry.status == 400) {  // The tool's refusal, which frees the key: then it runs.
       EXPECT_EQ(tool.effects_of(run), 0);
       retry = ask(scene, run);

@@ -136,8 +136,8 @@ TEST_F(FaultyLinkTest, ItBreaksOnceAndNotWhenItIsDisarmed) {
 
 TEST_F(FaultyLinkTest, InPiecesTheSameBytesPass) {
   link.pace({.piece_max = 3, .delay = milliseconds{1}});
-  send(dialled, "request");
   const auto began = std::chrono::steady_clock::now();
+  send(dialled, "request");
   EXPECT_TRUE(reads(target, "request"));
   // At least three pieces, each after its delay.
   EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds{2});

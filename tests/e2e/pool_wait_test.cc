@@ -148,7 +148,7 @@ TEST(PoolWait, CallsRunInTheOrderInWhichTheyCame) {
 TEST(PoolWait, NothingIsSentAfterDispatchByAndTheRetryRuns) {
   for (const char* path : {"/tools/book", "/tools/seat", "/tools/fare", "/files/a"}) {
     SCOPED_TRACE(path);
-    Gateway gateway(one_connection("300ms"));
+    Gateway gateway(one_connection("2s"));
     gateway.upstream.script(answers_when_let_go());
     std::future<Response> holder = gateway.begin(booking_of("holder"));
     ASSERT_TRUE(gateway.upstream.sees_requests(1));
@@ -187,7 +187,7 @@ TEST(PoolWait, AClaimThatWasAskedForTooLongAgoIsNotSentThoughItsTurnHasCome) {
 
 TEST(PoolWait, AToolThatHangsKeepsTheNextCallWaitingForItsTimeoutOnly) {
   GatewayOptions options = one_connection("20s");
-  options.routes = replaced(options.routes, "timeout: 30s", "timeout: 300ms");
+  options.routes = replaced(options.routes, "timeout: 30s", "timeout: 2s");
   Gateway gateway(options);
   gateway.upstream.script(one_after_another({commits_and_hangs(), commits_and_answers(200, "{}")}));
   Queue queue(gateway, Gateway::tool_request("/tools/seat"));
@@ -236,7 +236,7 @@ TEST(PoolWait, AtTheEndOfADrainWhatStillWaitsIsNotSent) {
   // The answer's head is here in time; its body takes longer than a drain does.
   for (int i = 0; i < 4; ++i) {
     options.routes =
-        replaced(options.routes, "timeout: 30s", "timeout: 1s\n    stream_timeout: 60s");
+        replaced(options.routes, "timeout: 30s", "timeout: 3s\n    stream_timeout: 60s");
   }
   Gateway gateway(options);
   gateway.upstream.script(

@@ -45,7 +45,7 @@ struct TightenedFlight {
 };
 
 TEST(TightenedRoute, AnIdempotentCallInFlightIsUnknownToARepetitionThatIsEffectfulNow) {
-  TightenedFlight flight(commits_and_hangs(), "\n    timeout: 4s\n    retry: off");
+  TightenedFlight flight(commits_and_hangs(), "\n    timeout: 10s\n    retry: off");
   for (const Response& told : {flight.leader.get(), flight.follower.get()}) {
     expect_problem(told, "indeterminate");
     expect_verdict(told, "EFFECTFUL", "seat", "true");
