@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "core/check.h"
 #include "stores/open.h"
 #include "stores/record_codec.h"
+#include "stores/store_files.h"
 
 namespace semel {
 namespace {
@@ -24,29 +24,6 @@ constexpr std::size_t kReserveBase = 64ull * 1024;
 constexpr std::size_t kReserveStep = 512ull * 1024;
 /// More fences than a store gives between two notes of its witness, or while none can be written.
 constexpr std::uint64_t kFenceLeap = 1'000'000'000;
-
-/// Where SQLite's own companions of the file lie too.
-std::string reserve_path(const std::string& path) {
-  return std::filesystem::canonical(path).string() + ".reserve";
-}
-
-/// Whether a write-ahead log with content lies there, as after a crash. SQLite takes whatever lies
-/// there for the file's own.
-bool is_log_beside(const std::string& path) {
-  constexpr std::uintmax_t kHeader = 32;
-  std::error_code error;
-  const auto bytes =
-      std::filesystem::file_size(std::filesystem::canonical(path).string() + "-wal", error);
-  return !error && bytes > kHeader;
-}
-
-/// Whether the file itself, without its write-ahead log, is of that store: its name is in one of
-/// the first pages from the beginning on.
-bool begins_as(const std::string& path, const std::string& store_id) {
-  std::string pages(64ull * 1'024, '\0');
-  std::ifstream(path, std::ios::binary).read(pages.data(), std::ssize(pages));
-  return pages.find(store_id) != std::string::npos;
-}
 
 constexpr char kGoOn[] = "; to go on with what lies there now: `semel store acknowledge CONFIG`";
 
@@ -78,7 +55,9 @@ DurableLedger::DurableLedger(const SqliteOptions& options, const StoreClock& clo
                      ", but with the -wal beside it it reads as store " + log_.store_id() +
                      kDamageCure + kGoOn);
   }
-  log_.accept();
+  if (const auto done = log_.accept(); !done) {
+    throw StoreError(path + " cannot be written: " + std::string(name(done.error())));
+  }
   const Now start = now();
   records_.settle_lost_claims(start);
   // Also without a change: that the file can be written is shown, and its time is carried on.
@@ -116,10 +95,14 @@ bool DurableLedger::is_reserve_spent() const {
 // Those that do, beside a write-ahead log: no start either, since the two can be separated until
 // the first write, and an operator knows whose log it is. Otherwise nothing can be mended: suspect.
 std::string DurableLedger::doubt_rows(const SqliteOptions& options, Mixed mixed) {
-  if (log_.adds_up()) return "";
+  if (log_.adds_up() && log_.is_log_own()) return "";
   const std::string found =
-      "its rows are not those that were noted with the last of them, as after a copy was written "
-      "into the file, or beside the -wal of another";
+      log_.is_log_own()
+          ? "its rows are not those that were noted with the last of them, as after a copy was "
+            "written into the file, or beside the -wal of another"
+          : "the -wal beside it was not begun on what the file holds, and with it it reads as "
+            "store " +
+                log_.store_id();
   const std::string untouched = options.path + " is damaged: " + found + kDamageCure;
   if (!log_.is_sound()) {
     throw StoreError(untouched +

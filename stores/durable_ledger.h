@@ -24,8 +24,8 @@ class DurableLedger {
   /// Whether a file that may be mixed with another one's write-ahead log is taken as it is.
   enum class Mixed : std::uint8_t { Refuse, Take };
 
-  /// Opens, locks and reads the file, compares it with its tally and its witness, and settles the
-  /// claims of a process that is gone, durably.
+  /// Opens, locks and reads the file, compares it with its tally and its
+  /// witness, and settles the claims of a process that is gone, durably.
   /// @throws StoreError
   DurableLedger(const SqliteOptions& options, const StoreClock& clock, Mixed mixed = Mixed::Refuse);
 

@@ -1,23 +1,30 @@
-// The only file that knows SQLite, with sqlite_statement.h, which is its own. It runs statements
-// and grades their failures; what a row means is the business of sqlite_store.
+// The only file that knows SQLite, with sqlite_statement.h and sqlite_file, which are its own. It
+// runs statements and grades their failures; what a row means is the business of durable_ledger.
 #include "stores/sqlite_log.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
+#include <utility>
 
+#include "io/random.h"
+#include "stores/log_note.h"
 #include "stores/open.h"
 #include "stores/row_tally.h"
+#include "stores/sqlite_file.h"
 #include "stores/sqlite_schema.h"
-#include "stores/sqlite_statement.h"
 
 namespace semel {
 namespace {
 
 using sqlite::blob_of;
 using sqlite::Database;
+using sqlite::failure;
+using sqlite::first_column;
+using sqlite::open_file;
+using sqlite::prepare;
+using sqlite::run_or_throw;
 using sqlite::Statement;
 using sqlite::Use;
 
@@ -25,67 +32,28 @@ constexpr int kCheckpointPages = 2000;           // About 8 MB of write-ahead lo
 constexpr std::int64_t kPageInLog = 4'096 + 24;  // With SQLite's header of a frame.
 constexpr std::int64_t kLogHeader = 32;
 
-Database open_file(const std::string& path) {
-  // Nobody asks for SQLite's statistics, and each of its allocations would take a lock for them.
-  // Too late where the process has used SQLite before: then they stay.
-  static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-  static_cast<void>(configured);
-  sqlite3* raw = nullptr;
-  const int code =
-      sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-  Database database(raw);
-  if (code != SQLITE_OK) throw StoreError("cannot open " + path + ": " + sqlite3_errstr(code));
-  sqlite3_extended_result_codes(raw, 1);
-  // Until accept(): closing would copy a write-ahead log into a file that it may not belong to.
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  return database;
+/// What the row of `meta` says of itself beside SqliteLog::Meta.
+struct Noting {
+  std::optional<LogNote> note;
+  RowTally tally;
+  bool begins_log = false;  ///< The file holds all there is: what is written next is a new log.
+};
+
+LogNote new_log(const Noting& before) {
+  RandomBits random;
+  return {random.number(), before.note ? before.note->log_id : 0, before.tally};
 }
 
-StoreError failure(sqlite3* database, const std::string& path) {
-  const bool damaged = (sqlite3_errcode(database) & 0xFF) == SQLITE_CORRUPT;
-  return StoreError(path + ": " + sqlite3_errmsg(database) + (damaged ? kDamageCure : ""));
-}
-
-void run_or_throw(sqlite3* database, const char* sql, const std::string& path) {
-  if (sqlite3_exec(database, sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
-    throw failure(database, path);
-  }
-}
-
-Statement prepare(sqlite3* database, const char* sql, const std::string& path) {
-  sqlite3_stmt* raw = nullptr;
-  if (sqlite3_prepare_v3(database, sql, -1, SQLITE_PREPARE_PERSISTENT, &raw, nullptr) !=
-      SQLITE_OK) {
-    throw failure(database, path);
-  }
-  return Statement(raw);
-}
-
-std::string first_column(sqlite3* database, const char* sql, const std::string& path) {
-  const Statement statement = prepare(database, sql, path);
-  Use use(statement);
-  const int code = use.step();
-  if (code != SQLITE_ROW && code != SQLITE_DONE) {
-    throw failure(database, path);
-  }
-  return code == SQLITE_ROW ? std::string(use.blob(0)) : std::string();
-}
-
-void make_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (descriptor < 0) {
-    throw StoreError("cannot create " + path + ": " + std::generic_category().message(errno));
-  }
-  ::close(descriptor);
-}
-
-void bind_meta(Use& use, const SqliteLog::Meta& meta, const RowTally& tally) {
+/// @param note_bytes  Has to outlive the step.
+void bind_meta(Use& use, const SqliteLog::Meta& meta, const RowTally& tally,
+               const std::string& note_bytes) {
   use.bind_text(1, meta.anchor.boot_id);
   use.bind(2, meta.anchor.boot.count());
   use.bind(3, meta.anchor.store.count());
   use.bind(4, static_cast<std::int64_t>(meta.fence.value));
   use.bind(5, static_cast<std::int64_t>(tally.rows));
   use.bind(6, static_cast<std::int64_t>(tally.hash));
+  if (!note_bytes.empty()) use.bind_blob(7, note_bytes);
 }
 
 }  // namespace
@@ -101,6 +69,9 @@ struct SqliteLog::Connection {
   RowTally tally;            ///< With what the transaction under way has done.
   RowTally committed_tally;  ///< Before it.
   std::optional<RowTally> tally_at_open;
+  Noting noting;  ///< With what the transaction under way has done.
+  Noting noted;   ///< Before it.
+  bool is_log_own = true;
   Statement begin, commit, rollback, append, remove, put_meta, put_routes, read_response;
 
   [[nodiscard]] Fault fault(int code) const {
@@ -154,12 +125,28 @@ struct SqliteLog::Connection {
     }
     hash = RowHash(store_id);
   }
+  /// @param file  What it says without the write-ahead log.
+  void read_note(const std::optional<NotedState>& file) {
+    const auto with_log = sqlite::read_note(database.get());
+    if (!with_log) return;
+    noted = {with_log->note, with_log->tally};
+    is_log_own = !file || is_log_of(*file, *with_log);
+  }
   void read_routes(const std::string& path) {
     const Statement routes = prepare(database.get(), "SELECT terms FROM routes WHERE id = 1", path);
     Use found(routes);
     const int code = found.step();
     if (code == SQLITE_ROW) routes_at_open = found.blob(0);
     if (code != SQLITE_ROW && code != SQLITE_DONE) throw failure(database.get(), path);
+  }
+  [[nodiscard]] Result<void> checkpoint(int mode) {
+    int pages = 0;
+    int copied = 0;
+    const int code = sqlite3_wal_checkpoint_v2(database.get(), nullptr, mode, &pages, &copied);
+    if (code != SQLITE_OK) return fault(code);
+    wal_pages = 0;
+    if (pages == copied) noted.begins_log = true;
+    return {};
   }
   /// The SQL function `discount(seq, key, entry, length of the response)`: 1, and the row is
   /// counted no more.
@@ -175,7 +162,7 @@ struct SqliteLog::Connection {
 };
 
 bool SqliteLog::create(const std::string& path, const std::string& store_id, const Meta& meta) {
-  make_file(path);
+  sqlite::make_file(path);
   const Database database = open_file(path);
   run_or_throw(database.get(), "PRAGMA synchronous=FULL; BEGIN IMMEDIATE", path);
   const std::string owner = first_column(database.get(), "PRAGMA application_id", path);
@@ -188,12 +175,14 @@ bool SqliteLog::create(const std::string& path, const std::string& store_id, con
   run_or_throw(database.get(), schema::kTables, path);
   run_or_throw(database.get(), schema::kRoutesTable, path);
   run_or_throw(database.get(), schema::kTallyColumns, path);
+  run_or_throw(database.get(), schema::kLogNoteColumn, path);
   run_or_throw(database.get(), marks.c_str(), path);
   {
     const Statement insert = prepare(database.get(), schema::kInsertMeta, path);
     Use use(insert);
-    bind_meta(use, meta, RowTally());
-    use.bind_text(7, store_id);
+    const std::string note = encode_log_note(new_log(Noting()), RowTally(), meta.anchor.store);
+    bind_meta(use, meta, RowTally(), note);
+    use.bind_text(8, store_id);
     if (use.step() != SQLITE_DONE) throw failure(database.get(), path);
   }
   run_or_throw(database.get(), "COMMIT; PRAGMA journal_mode=WAL", path);
@@ -202,6 +191,7 @@ bool SqliteLog::create(const std::string& path, const std::string& store_id, con
 
 SqliteLog::SqliteLog(const std::string& path) : connection_(std::make_unique<Connection>()) {
   Connection& c = *connection_;
+  const auto file_note = sqlite::read_note_without_log(path);
   c.database = open_file(path);
   sqlite3* database = c.database.get();
   run_or_throw(database, "PRAGMA locking_mode=EXCLUSIVE", path);
@@ -236,6 +226,7 @@ SqliteLog::SqliteLog(const std::string& path) : connection_(std::make_unique<Con
       &c.wal_pages);
 
   c.read_meta(path);
+  c.read_note(file_note);
   c.read_routes(path);
   sqlite3_create_function_v2(database, "discount", 4, SQLITE_UTF8 | SQLITE_DIRECTONLY, &c,
                              Connection::discount, nullptr, nullptr, nullptr);
@@ -245,7 +236,6 @@ SqliteLog::SqliteLog(const std::string& path) : connection_(std::make_unique<Con
   c.rollback = prepare(database, "ROLLBACK", path);
   c.append = prepare(database, "INSERT INTO log(seq, key, entry, response) VALUES(?,?,?,?)", path);
   c.remove = prepare(database, schema::kDeleteRow, path);
-  c.put_meta = prepare(database, schema::kUpdateMeta, path);
   c.put_routes = prepare(database, "INSERT OR REPLACE INTO routes(id, terms) VALUES(1, ?)", path);
   c.read_response = prepare(database, "SELECT response FROM log WHERE seq = ?", path);
 }
@@ -302,12 +292,27 @@ bool SqliteLog::is_sound() {
   return first_column(connection_->database.get(), "PRAGMA integrity_check(1)", "") == "ok";
 }
 
-void SqliteLog::accept() {
-  sqlite3_db_config(connection_->database.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+bool SqliteLog::is_log_own() const { return connection_->is_log_own; }
+
+Result<void> SqliteLog::accept() {
+  Connection& c = *connection_;
+  sqlite3* database = c.database.get();
+  sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+  // Two copies of a file and its log would go on with one log id otherwise. Without the space for
+  // it they do, until a checkpoint finds some.
+  const auto copied = checkpoint_all();
+  if (!copied && copied.error() != Fault::StoreFull) return copied;
+  const std::string path = sqlite3_db_filename(database, "main");
+  if (first_column(database, schema::kHasLogNoteColumn, path) == "0") {
+    run_or_throw(database, schema::kLogNoteColumn, path);
+  }
+  c.put_meta = prepare(database, schema::kUpdateMeta, path);
+  return {};
 }
 
 Result<void> SqliteLog::begin() {
   connection_->committed_tally = connection_->tally;
+  connection_->noting = connection_->noted;
   return connection_->finish(connection_->begin);
 }
 
@@ -337,9 +342,14 @@ Result<void> SqliteLog::remove(std::uint64_t seq) {
 }
 
 Result<void> SqliteLog::put_meta(const Meta& meta) {
-  Use use(connection_->put_meta);
-  bind_meta(use, meta, connection_->tally);
-  return connection_->finish(use);
+  Connection& c = *connection_;
+  if (std::exchange(c.noting.begins_log, false)) c.noting.note = new_log(c.noted);
+  c.noting.tally = c.tally;
+  std::string note;
+  if (c.noting.note) note = encode_log_note(*c.noting.note, c.tally, meta.anchor.store);
+  Use use(c.put_meta);
+  bind_meta(use, meta, c.tally, note);
+  return c.finish(use);
 }
 
 Result<void> SqliteLog::put_routes(std::string_view bytes) {
@@ -348,7 +358,11 @@ Result<void> SqliteLog::put_routes(std::string_view bytes) {
   return connection_->finish(use);
 }
 
-Result<void> SqliteLog::commit() { return connection_->finish(connection_->commit); }
+Result<void> SqliteLog::commit() {
+  const auto done = connection_->finish(connection_->commit);
+  if (done) connection_->noted = connection_->noting;
+  return done;
+}
 
 void SqliteLog::rollback() {
   connection_->tally = connection_->committed_tally;
@@ -368,22 +382,12 @@ void SqliteLog::allocate_ahead(std::size_t bytes) {
 }
 
 Result<void> SqliteLog::checkpoint_if_due() {
-  Connection& c = *connection_;
-  if (c.wal_pages < kCheckpointPages) return {};
-  const int code = sqlite3_wal_checkpoint_v2(c.database.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE,
-                                             nullptr, nullptr);
-  if (code != SQLITE_OK) return c.fault(code);
-  c.wal_pages = 0;
-  return {};
+  if (connection_->wal_pages < kCheckpointPages) return {};
+  return connection_->checkpoint(SQLITE_CHECKPOINT_PASSIVE);
 }
 
 Result<void> SqliteLog::checkpoint_all() {
-  Connection& c = *connection_;
-  const int code = sqlite3_wal_checkpoint_v2(c.database.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE,
-                                             nullptr, nullptr);
-  if (code != SQLITE_OK) return c.fault(code);
-  c.wal_pages = 0;
-  return {};
+  return connection_->checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
 }
 
 }  // namespace semel

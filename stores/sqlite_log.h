@@ -61,9 +61,13 @@ class SqliteLog {
   /// Whether SQLite finds every page where it belongs; reads the whole file.
   /// @throws StoreError
   [[nodiscard]] bool is_sound();
-  /// From here on the file is written. Before, closing leaves it and the write-ahead log as they
-  /// were found, so that they can still be told apart.
-  void accept();
+  /// Whether the write-ahead log that lay beside the file was begun on what the file holds; true
+  /// also where that cannot be told: no log, no note, a file of before.
+  [[nodiscard]] bool is_log_own() const;
+  /// From here on the file is written: first of all by what the log beside it holds. Before,
+  /// closing leaves both as they were found, so that they can still be told apart.
+  /// @throws StoreError
+  [[nodiscard]] Result<void> accept();
 
   /// The response beside an entry; absent if the row has none or is gone.
   [[nodiscard]] Result<std::optional<std::string>> read_response(std::uint64_t seq);
@@ -71,6 +75,7 @@ class SqliteLog {
   /// The number of the newest row ever appended in this file, as far as it shows.
   [[nodiscard]] std::uint64_t last_row() const;
 
+  /// After accept().
   [[nodiscard]] Result<void> begin();
   /// @return the new row's number, greater than every one before.
   [[nodiscard]] Result<std::uint64_t> append(const IdempotencyKey& key, std::string_view entry,

@@ -26,13 +26,20 @@ inline constexpr char kTallyColumns[] =
 inline constexpr char kHasTallyColumns[] =
     "SELECT count(*) FROM pragma_table_info('meta') WHERE name = 'tally_ns'";
 
+/// And this. Null: which log the row was written in is not known.
+inline constexpr char kLogNoteColumn[] = "ALTER TABLE meta ADD COLUMN log_note BLOB";
+inline constexpr char kHasLogNoteColumn[] =
+    "SELECT count(*) FROM pragma_table_info('meta') WHERE name = 'log_note'";
+inline constexpr char kSelectLogNote[] =
+    "SELECT log_note, row_count, row_hash, store_ns FROM meta WHERE id = 1";
+
 inline constexpr char kInsertMeta[] =
-    "INSERT INTO meta(boot_id, boot_ns, store_ns, fence, row_count, row_hash, tally_ns, store_id,"
-    "                 id) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?3, ?7, 1)";
+    "INSERT INTO meta(boot_id, boot_ns, store_ns, fence, row_count, row_hash, tally_ns, log_note,"
+    "                 store_id, id) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?3, ?7, ?8, 1)";
 /// A program that knows no tally moves `store_ns` alone: what it leaves behind is uncounted.
 inline constexpr char kUpdateMeta[] =
     "UPDATE meta SET boot_id = ?1, boot_ns = ?2, store_ns = ?3, fence = ?4, row_count = ?5,"
-    "                row_hash = ?6, tally_ns = ?3 WHERE id = 1";
+    "                row_hash = ?6, tally_ns = ?3, log_note = ?7 WHERE id = 1";
 inline constexpr char kSelectMeta[] =
     "SELECT store_id, boot_id, boot_ns, store_ns, fence, tally_ns IS store_ns, row_count, row_hash"
     "  FROM meta WHERE id = 1";

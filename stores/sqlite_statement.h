@@ -1,6 +1,6 @@
 #pragma once
 
-// SQLite's objects with owners. For sqlite_log.cc alone.
+// SQLite's objects with owners. For sqlite_log.cc and sqlite_file.cc alone.
 
 #include <sqlite3.h>
 

@@ -2,51 +2,16 @@
 // that is gone, a byte that was changed.
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "tests/stores/faulty_vfs.h"
-#include "tests/stores/sqlite_fixture.h"
+#include "tests/stores/sqlite_tampering.h"
 
 namespace semel::testing {
 namespace {
 
 namespace fs = std::filesystem;
 
-class SqliteTally : public SqliteFixture {
+class SqliteTally : public SqliteTampering {
  protected:
-  SqliteTally() {
-    FaultyDisk::instance().set(FaultyDisk::Mood::Well);
-    options_.state_dir = folder_.path() + "/state";
-  }
-
-  /// So many completed calls, numbered on from the last ones.
-  void complete(std::uint64_t calls) {
-    for (std::uint64_t n = 0; n < calls; ++n) {
-      calls_ += 1;
-      record(granted(request_of(calls_, calls_)), response_of(200, "answer"));
-    }
-  }
-  /// A closed store with that many completed calls.
-  void make_store(std::uint64_t calls) {
-    init();
-    open();
-    complete(calls);
-    close();
-  }
-  [[nodiscard]] std::string log_path() const { return options_.path + "-wal"; }
-  [[nodiscard]] std::string aside(const std::string& name) const {
-    return folder_.path() + "/aside-" + name;
-  }
-  static void copy(const std::string& from, const std::string& to) {
-    fs::copy_file(from, to, fs::copy_options::overwrite_existing);
-  }
-  static std::string bytes_of(const std::string& path) {
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-  }
-  StoreHealth health() { return run(store_->health()); }
   /// What the tally says of its own count, and what is there.
   void expect_counted() {
     close();
@@ -73,8 +38,6 @@ class SqliteTally : public SqliteFixture {
     reopen();
     EXPECT_FALSE(health().suspect) << health().remark;
   }
-
-  std::uint64_t calls_ = 0;
 };
 
 TEST_F(SqliteTally, ARowThatIsGoneIsNoticed) {
@@ -252,11 +215,7 @@ TEST_F(SqliteMixture, WithAWholeStoreInTheLogIsRefusedToo) {
   fs::rename(options_.path, aside("real"));
   init();
   open();  // Suspect: no EFFECTFUL call is let through.
-  for (std::uint64_t n = 500; n < 540; ++n) {
-    auto harmless = request_of(n, n);
-    harmless.policy = Policy::Idempotent;
-    record(granted(harmless), response_of(200, "wrong store"));
-  }
+  for (std::uint64_t n = 500; n < 540; ++n) complete_harmless(n);
   copy(log_path(), aside("log"));
   close();
   fs::rename(aside("real"), options_.path);
