@@ -117,7 +117,8 @@ Task<std::vector<std::string>> adopt_routes(Store& store, config::Config& config
   if (remembered.has_error() && !is_unreadable) {
     lines.push_back(config.file + ": the store cannot say under which routes its keys were made (" +
                     std::string(name(remembered.error())) +
-                    "); no route can be compared with what it promised");
+                    "); no route can be compared with what it promised, and nothing was "
+                    "changed: reload, or start, again once the store answers");
     co_return lines;
   }
   std::vector<RouteTerms> before;

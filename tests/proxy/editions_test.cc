@@ -19,6 +19,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::ScriptedStore;
@@ -141,7 +142,8 @@ TEST_F(AdoptRoutes, AStoreThatCannotSayWhatItRememberedIsNoPermission) {
   ASSERT_THAT(adopt(with_book(Policy::Effectful)), IsEmpty());
   store->close();
   EXPECT_THAT(adopt(with_book(Policy::Effectful)),
-              ElementsAre(StartsWith("semel.yaml: the store cannot say under which routes")));
+              ElementsAre(AllOf(StartsWith("semel.yaml: the store cannot say under which routes"),
+                                EndsWith("reload, or start, again once the store answers"))));
 }
 
 ScriptedStore::Routes times_out() { return Fault::StoreTimeout; }
