@@ -12,6 +12,7 @@
 #include "proxy/server.h"
 #include "proxy/unbuilt.h"
 #include "stores/open.h"
+#include "stores/state_lock.h"
 
 namespace semel::proxy {
 namespace {
@@ -100,6 +101,10 @@ int run_serve(std::span<const std::string> args, std::ostream& err) {
   try {
     config::Config config = load(words->file);
     Beginning beginning;
+    // A SQLite store locks the folder together with its file.
+    const bool is_for_token_alone = std::holds_alternative<config::MemoryStore>(config.store) &&
+                                    config.admin && config.admin->token.empty();
+    const StateLock folder(is_for_token_alone ? config.state_dir : "");
     beginning.store = open_store(store_options(config), StoreClock::real());
     beginning.config = std::move(config);
     beginning.acknowledged = words->acknowledged;

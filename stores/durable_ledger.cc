@@ -38,6 +38,7 @@ const std::string& existing(const std::string& path) {
 
 DurableLedger::DurableLedger(const SqliteOptions& options, const StoreClock& clock, Mixed mixed)
     : lock_(existing(options.path)),
+      state_lock_(options.state_dir),
       log_was_beside_(is_log_beside(options.path)),
       log_(options.path),
       timeline_(log_.meta_at_open().anchor, clock, current_boot_id()),

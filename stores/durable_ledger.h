@@ -9,6 +9,7 @@
 #include "stores/loss_watch.h"
 #include "stores/space_reserve.h"
 #include "stores/sqlite_log.h"
+#include "stores/state_lock.h"
 #include "stores/store_timeline.h"
 
 namespace semel {
@@ -24,7 +25,7 @@ class DurableLedger {
   /// Whether a file that may be mixed with another one's write-ahead log is taken as it is.
   enum class Mixed : std::uint8_t { Refuse, Take };
 
-  /// Opens, locks and reads the file, compares it with its tally and its
+  /// Locks the file and the folder of its witness, reads it, compares it with its tally and its
   /// witness, and settles the claims of a process that is gone, durably.
   /// @throws StoreError
   DurableLedger(const SqliteOptions& options, const StoreClock& clock, Mixed mixed = Mixed::Refuse);
@@ -101,6 +102,7 @@ class DurableLedger {
   [[nodiscard]] Fault note_fault(Fault fault);
 
   FileLock lock_;
+  StateLock state_lock_;
   bool log_was_beside_;  ///< When the file was opened.
   SqliteLog log_;
   StoreTimeline timeline_;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 
 #include "stores/sqlite_log.h"
@@ -32,7 +33,15 @@ std::string percent_encoded(const std::string& path) {
 void make_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) {
-    throw StoreError("cannot create " + path + ": " + std::generic_category().message(errno));
+    const std::string reason = std::generic_category().message(errno);
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    std::error_code ignored;
+    if (folder.empty() || std::filesystem::exists(folder, ignored)) {
+      throw StoreError("cannot create " + path + ": " + reason);
+    }
+    throw StoreError("cannot create " + path + ": the folder " + folder +
+                     " does not exist: make it (`mkdir -p " + folder +
+                     "`), or mount the volume that it belongs to");
   }
   ::close(descriptor);
 }

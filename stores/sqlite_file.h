@@ -11,7 +11,8 @@
 
 namespace semel::sqlite {
 
-/// Makes an empty file where there is none. @throws StoreError
+/// Makes an empty file where there is none, but no folder: that of a volume which is not mounted is
+/// missing too. @throws StoreError
 void make_file(const std::string& path);
 
 /// For reading and writing. Closing it leaves a write-ahead log as it is, until that is changed.

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "stores/private_folder.h"
+
 namespace semel {
 namespace {
 
@@ -99,18 +101,6 @@ bool sync_folder(const std::string& path) {
   return folder.descriptor() >= 0 && ::fsync(folder.descriptor()) == 0;
 }
 
-/// 0700: who may replace the witness may hide a loss.
-bool make_folder(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return true;
-  if (!std::filesystem::create_directories(path, error)) {
-    errno = error.value();
-    return false;
-  }
-  std::filesystem::permissions(path, std::filesystem::perms::owner_all, error);
-  return true;
-}
-
 }  // namespace
 
 std::string in_words(const WitnessNote& note) {
@@ -146,7 +136,7 @@ Result<std::optional<WitnessNote>> WitnessFile::read() const {
 
 std::string WitnessFile::write(const WitnessNote& note) const {
   const std::string fresh = path_ + ".new";
-  if (make_folder(folder_) && write_whole(fresh, text_of(note)) &&
+  if (make_private_folder(folder_) && write_whole(fresh, text_of(note)) &&
       ::rename(fresh.c_str(), path_.c_str()) == 0 && sync_folder(folder_)) {
     return "";
   }

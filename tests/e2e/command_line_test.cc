@@ -26,7 +26,7 @@ struct Command {
   TempFolder folder;
   Finished with_config(const std::string& yaml, const std::vector<std::string>& words) {
     const std::string file = folder.file("semel.yaml");
-    write_file(file, yaml);
+    write_file(file, yaml + "state_dir: \"" + folder.file("state") + "\"\n");
     std::vector<std::string> arguments = {semel_binary()};
     arguments.insert(arguments.end(), words.begin(), words.end());
     arguments.push_back(file);
