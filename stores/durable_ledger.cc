@@ -51,11 +51,6 @@ DurableLedger::DurableLedger(const SqliteOptions& options, const StoreClock& clo
   if (const auto& bytes = log_.routes_at_open()) routes_ = decode_terms(*bytes);
   if (routes_) records_.adopt(*routes_);
   compare_with_witness(options, doubt);
-  if (mixed == Mixed::Refuse && is_log_of_another(options)) {
-    throw StoreError(path + " is store " + watch_->known().store_id +
-                     ", but with the -wal beside it it reads as store " + log_.store_id() +
-                     kDamageCure + kGoOn);
-  }
   if (const auto done = log_.accept(); !done) {
     throw StoreError(path + " cannot be written: " + std::string(name(done.error())));
   }
@@ -114,16 +109,6 @@ std::string DurableLedger::doubt_rows(const SqliteOptions& options, Mixed mixed)
     throw StoreError(untouched + kGoOn);
   }
   return found;
-}
-
-// A write-ahead log that holds all pages of its store makes any file read as that store, whole. The
-// inode alone would not do: that of a file that was removed may be given to the next one.
-bool DurableLedger::is_log_of_another(const SqliteOptions& options) const {
-  if (!log_was_beside_ || !watch_->is_suspect()) return false;
-  const WitnessNote& known = watch_->known();
-  struct stat file{};
-  return ::stat(options.path.c_str(), &file) == 0 && known.inode == file.st_ino &&
-         known.store_id != log_.store_id() && !begins_as(options.path, log_.store_id());
 }
 
 void DurableLedger::compare_with_witness(const SqliteOptions& options, const std::string& doubt) {

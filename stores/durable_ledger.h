@@ -88,7 +88,6 @@ class DurableLedger {
   /// @throws StoreError where the file is not to be written.
   [[nodiscard]] std::string doubt_rows(const SqliteOptions& options, Mixed mixed);
   /// Whether the file is the witness's, and what is read from it is not.
-  [[nodiscard]] bool is_log_of_another(const SqliteOptions& options) const;
   void compare_with_witness(const SqliteOptions& options, const std::string& doubt);
   /// Everything but the file is as at the last commit().
   void undo();

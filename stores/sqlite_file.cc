@@ -28,6 +28,13 @@ std::string percent_encoded(const std::string& path) {
   return encoded;
 }
 
+/// Before the first use. Nobody asks for SQLite's statistics, and each of its allocations would
+/// take a lock for them. Too late where the process has used SQLite before: then they stay.
+void configure() {
+  static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  static_cast<void>(configured);
+}
+
 }  // namespace
 
 void make_file(const std::string& path) {
@@ -47,10 +54,7 @@ void make_file(const std::string& path) {
 }
 
 Database open_file(const std::string& path) {
-  // Nobody asks for SQLite's statistics, and each of its allocations would take a lock for them.
-  // Too late where the process has used SQLite before: then they stay.
-  static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-  static_cast<void>(configured);
+  configure();
   sqlite3* raw = nullptr;
   const int code =
       sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
@@ -107,6 +111,7 @@ std::optional<NotedState> read_note(sqlite3* database) {
 }
 
 std::optional<NotedState> read_note_without_log(const std::string& path) {
+  configure();
   sqlite3* raw = nullptr;
   const std::string uri = "file:" + percent_encoded(path) + "?immutable=1";
   const int code = sqlite3_open_v2(

@@ -12,8 +12,4 @@ namespace semel {
 /// whatever lies there for the file's own.
 [[nodiscard]] bool is_log_beside(const std::string& path);
 
-/// Whether the file itself, without its write-ahead log, is of that store: its name is in one of
-/// the first pages from the beginning on.
-[[nodiscard]] bool begins_as(const std::string& path, const std::string& store_id);
-
 }  // namespace semel

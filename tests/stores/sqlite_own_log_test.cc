@@ -89,7 +89,7 @@ TEST_F(SqliteOwnLog, OfAnAcknowledgedCopyIsNotTakenEither) {
     make_store_and_backup(calls);
     copy(options_.path, aside("right"));
     copy(aside("backup"), options_.path);
-    EXPECT_NE(acknowledge_store(options_).find("acknowledged"), std::string::npos);
+    EXPECT_NE(acknowledge_store(options_).sentence.find("acknowledged"), std::string::npos);
     open();
     granted(request_of(9'000, 9'000));
     keep_both();
@@ -142,7 +142,7 @@ TEST_F(SqliteOwnLog, OfAnotherStateIsTakenOnTheOperatorsWord) {
   keep_both();
   close();
   expect_refused();
-  const std::string told = acknowledge_store(options_);
+  const std::string told = acknowledge_store(options_).sentence;
   EXPECT_NE(told.find("was not begun on what the file holds"), std::string::npos) << told;
   EXPECT_NE(told.find("acknowledged"), std::string::npos) << told;
   open();
