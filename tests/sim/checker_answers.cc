@@ -113,13 +113,16 @@ void judge_repeated(const Told& told) {
   }
 }
 
-/// A refusal that invites to come back says that this call had no part in any effect.
+/// A refusal that invites to come back says that this call had no part in any effect. What another
+/// call did on the key is no part of it: who comes back finds that one's claim.
 void judge_invitation(const Told& told) {
   const Happening& now = told.now;
   if (now.retry == Retry::No) return told.blame(Rule::WordUntrue);
   if (told.terms.policy != Policy::Effectful || told.attempt == nullptr) return;
   if (told.attempt->dispatched == kNever || !told.since_sent(told.attempt->dispatched)) return;
-  if (!told.own_attempt_was_sent()) return;
+  if (!told.own_attempt_was_sent() || told.books.at(told.attempt->dispatched).call != now.call) {
+    return;
+  }
   told.blame(Rule::RepeatInvited, told.attempt->dispatched);
 }
 

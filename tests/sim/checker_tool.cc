@@ -29,9 +29,7 @@ void judge_claimed_dispatch(Books& books, std::uint32_t attempt_id, At where) {
   const bool late = now.at > books.at(attempt.asked).at + terms.dispatch_by.count();
   if (!again && late && !now.excused) blame(Rule::DispatchLate, attempt.asked);
   const bool held = record.standing == Standing::InFlight && record.attempt == attempt_id;
-  // The retry of an IDEMPOTENT call whose process was stopped past its lease is harmless.
-  const bool harmless = again && terms.policy == Policy::Idempotent;
-  if (!held && !now.excused && !harmless) blame(Rule::DispatchWithoutClaim, record.since);
+  if (!held && !now.excused) blame(Rule::DispatchWithoutClaim, record.since);
   if (!again) attempt.dispatched = where;
 }
 
