@@ -84,8 +84,7 @@ constexpr Rule kRules[] = {
     {R, Backing, Event::RetriesSpent, {Replying, Act::RelayOrRefuse}},
     {I, Backing, Event::RetriesSpent, {ReleasingSpent, Act::Release}},
     // An IDEMPOTENT call for whose key an EFFECTFUL one has asked: EFFECTFUL from then on, it ends
-    // as
-    // its last attempt did.
+    // as its last attempt did.
     {E, Backing, Event::NeverSent, {Releasing, Act::Release}},
     {E, Backing, Event::Unanswered, {Marking, Act::Mark}},
     {E, Backing, Event::AnsweredFailure, {MarkingAnswer, Act::Mark}},

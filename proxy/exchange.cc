@@ -83,6 +83,7 @@ Task<> Exchange::run() {
 /// Our own failure (memory, say). Before dispatch nothing happened, and a claim that may stand is
 /// given back; after it the outcome is unknown.
 Task<> Exchange::own_failure() {
+  heed_stricter();
   dispatched_ = dispatched_ || (call_ && call_->may_have_sent());
   if (fence_.value != 0 && dispatched_ && policy_ == Policy::Effectful) {
     co_await settlement_->mark(IndeterminateReason::Internal, std::nullopt);
@@ -320,7 +321,7 @@ void Exchange::account() {
   AccessEntry entry;
   entry.method = asked_.head->method;
   entry.route = route().name;
-  entry.policy = route().policy;
+  entry.policy = std::max(route().policy, policy_);
   entry.outcome = outcome_;
   entry.problem = reply_.problem_slug();
   entry.key = has_key_ ? &key_.key : nullptr;

@@ -302,6 +302,7 @@ Task<Event> Exchange::relay_or_refuse() {
     case CallFailure::NoSlot:
     case CallFailure::TooLate:
     case CallFailure::Withheld:
+      if (dispatched_) break;  // An attempt before this one.
       co_return co_await refuse(ProblemType::UpstreamUnreachable);
     case CallFailure::Cut:
     case CallFailure::Malformed:

@@ -72,11 +72,11 @@ UpstreamCall::~UpstreamCall() {
   site_.buffers.take_back(body_in_);
 }
 
+/// Also where there is none: a call that failed while it dialled has a slot all the same.
 void UpstreamCall::drop_connection() {
-  if (connection_ == nullptr) return;
   connection_.reset();
   give_up_slot();
-  if (is_late_) --site_.late_calls;
+  if (std::exchange(is_late_, false)) --site_.late_calls;
 }
 
 void UpstreamCall::give_up_slot() {
@@ -333,8 +333,7 @@ Task<> UpstreamCall::finish() {
                         (pump_ == nullptr || (!pump_->running && pump_->sent_all));
   if (connection_ != nullptr && !reusable) connection_->cancel();
   co_await stop_pump();
-  if (connection_ == nullptr) co_return;
-  if (reusable) {
+  if (connection_ != nullptr && reusable) {
     has_slot_ = false;
     site_.pool.give(endpoint_, std::move(connection_), announced_timeout(head_), answered_at_);
   } else {

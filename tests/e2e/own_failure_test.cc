@@ -25,6 +25,9 @@ class FailingGateway {
     GatewayOptions options;
     options.binary = SEMEL_BINARY_DIR "/semel_failpoints";
     options.store = StoreKind::Sqlite;
+    // One connection in all, so that no failure may keep its place in the pool.
+    options.upstream_more = "    connections: 1\n";
+    options.more = "workers: 1\n";
     options.environment = {"SEMEL_FAIL_POINTS=" + plan()};
     return options;
   }
