@@ -207,8 +207,9 @@ void judge_broken(const Told& told) {
     return;
   }
   const bool whole = told.attempt != nullptr && arrived_in_time(told);
-  const bool recorded = told.record != nullptr && told.record->standing == Standing::Completed &&
-                        told.attempt != nullptr &&
+  // An answer without a claim is nobody's record, whatever stands on the key.
+  const bool recorded = now.word != Word::Bypassed && told.record != nullptr &&
+                        told.record->standing == Standing::Completed && told.attempt != nullptr &&
                         &told.books.attempt(told.record->attempt) == told.attempt;
   if (whole && recorded && !told.since_sent(proxy.paused)) {
     told.blame(Rule::CutWithoutCause, told.attempt->arrived);
