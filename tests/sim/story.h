@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+
 #include "tests/sim/history.h"
 
 namespace semel::sim {
@@ -51,6 +53,7 @@ class Story {
     h.call = call;
     h.payload = payload_;
     h.caller = caller_;
+    sent_[proxy] = call;
     tell(h);
   }
   void is_told(const Subject& of, std::uint32_t call, Word word, std::uint16_t status,
@@ -110,6 +113,7 @@ class Story {
                   Clock clock = Clock::Watched) {
     Happening h = about(of, Kind::Dispatched, proxy);
     h.key = Happening::kNone;
+    h.call = sent_[proxy];
     h.fence = fence;
     h.excused = clock == Clock::StoppedBefore;
     tell(h);
@@ -166,6 +170,7 @@ class Story {
     history_.add(happening);
   }
 
+  std::map<std::uint16_t, std::uint32_t> sent_;  ///< The last call through each proxy.
   History history_;
   std::chrono::nanoseconds now_{0};
   std::uint64_t digest_ = kAnswer;
