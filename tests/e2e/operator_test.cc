@@ -91,6 +91,26 @@ TEST(Operator, WhatMayStillHappenIsNotSetFree) {
   EXPECT_EQ(operated.gateway.upstream.effects(), 1);
 }
 
+TEST(Operator, AnAttemptThatSemelListensToNoMoreIsAliveUntilItsLeaseEnds) {
+  GatewayOptions options;
+  options.routes = tool_routes() + R"(
+  - name: deaf
+    match: {methods: [POST], path: /tools/deaf}
+    upstream: tool
+    policy: EFFECTFUL
+    timeout: 200ms
+    settle: 100ms
+    lease_margin: 5m)" +
+                   kToolKey;
+  OperatedGateway operated(options);
+  const std::string reference = operated.make_unknown("/tools/deaf");
+  ASSERT_TRUE(eventually([&] { return operated.gateway.upstream.open_connections() == 0; }))
+      << "its time to settle is over";
+  EXPECT_EQ(slug_of(operated.resolve(reference, kDidNotHappen)), "409 attempt-alive")
+      << "that Semel closed the connection says nothing about the tool";
+  EXPECT_EQ(operated.gateway.upstream.effects(), 1);
+}
+
 TEST(Operator, WhatDidNotHappenRunsWithTheNextCallUnderANewReference) {
   for (const StoreKind store : {StoreKind::Memory, StoreKind::Sqlite}) {
     SCOPED_TRACE(store == StoreKind::Memory ? "memory" : "sqlite");

@@ -225,6 +225,20 @@ TEST(UpstreamFailure, AListWithoutConnectDoesNotRetryARefusedConnection) {
   }
 }
 
+TEST(UpstreamFailure, AToolThatWasReachedOnceIsNotCalledUnreachable) {
+  Gateway gateway;
+  gateway.upstream.script([&gateway](Turn& turn) {
+    turn.commit();
+    gateway.upstream.refuse();
+    turn.reset();
+  });
+  const Response refused = gateway.call_tool("/tools/seat");
+  EXPECT_EQ(problem_slug(refused), "upstream-failed");
+  EXPECT_EQ(refused.status, 502);
+  EXPECT_EQ(Json::parse(refused.body)["dispatched"].text(), "true");
+  EXPECT_EQ(gateway.upstream.requests(), 1);
+}
+
 TEST(UpstreamFailure, TheRetryBudgetKeepsAFailingToolFromBeingHammered) {
   GatewayOptions options;
   options.routes = R"(
