@@ -7,17 +7,17 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # What `scripts/run` needs on Debian 12, and what the tests need on top of it.
 run_packages=(
   clang-19 lld-19 binutils libc6-dev cmake ninja-build ccache
-  libboost1.81-dev libssl-dev libicu-dev libyaml-cpp-dev libsqlite3-dev libxxhash-dev prometheus-cpp-dev
+  libboost1.81-dev libssl-dev libicu-dev libyaml-cpp-dev libsqlite3-dev libxxhash-dev libhiredis-dev libpq-dev prometheus-cpp-dev
   curl ca-certificates
 )
 test_packages=(
   libclang-rt-19-dev clang-tidy-19 clang-format-19 libgtest-dev libgmock-dev unicode-data bzip2 git
 )
-# The servers that the smuggling tests put behind the program.
-server_packages=(nginx haproxy apache2-bin)
+# The servers that the tests start: behind the program for the smuggling tests, and as its stores.
+server_packages=(nginx haproxy apache2-bin redis-server redis-sentinel postgresql-15)
 command -v node >/dev/null || server_packages+=(nodejs)
 # Of these, the ones that come with a service, which nobody here wants: the tests start the programs themselves.
-service_packages=(nginx haproxy)
+service_packages=(nginx haproxy redis-server redis-sentinel postgresql)
 
 say() { printf '%s\n' "$*"; }
 fail() {

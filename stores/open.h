@@ -1,9 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "stores/store.h"
 
@@ -17,6 +19,27 @@ struct SqliteOptions {
   std::string path;
   std::string state_dir;  ///< Of the witness; empty: none is kept, and no loss is noticed.
   std::chrono::milliseconds deadline{1'000};  ///< Of one operation, as the caller sees it.
+};
+/// Many replicas on one Redis: a single primary, one that Sentinel names, or a cluster.
+struct RedisOptions {
+  std::string url;  ///< `redis[s]://[user[:password]@]host[:port][/database]`
+  /// How many replicas have to have what an answer reports, or it is none.
+  int wait_replicas = 0;
+  std::optional<std::string> sentinel_master;
+  std::vector<std::string> sentinels;  ///< `host:port` each.
+  bool cluster = false;                ///< The URL is one of its nodes.
+  std::string state_dir;               ///< Of the witness; empty: none is kept over a restart.
+  std::chrono::milliseconds deadline{1'000};  ///< Of one operation, as the caller sees it.
+  std::optional<EventRetention> events;       ///< Absent: no transition log.
+};
+
+/// Many replicas on one PostgreSQL.
+struct PostgresOptions {
+  std::string
+      url;  ///< As libpq takes it: a URI, or `service=...` words; PGSERVICE and the like count.
+  std::string state_dir;  ///< Of the witness; empty: none is kept over a restart.
+  std::chrono::milliseconds deadline{1'000};  ///< Of one operation, as the caller sees it.
+  std::optional<EventRetention> events;       ///< Absent: no transition log.
 };
 using StoreOptions = std::variant<MemoryOptions, SqliteOptions>;
 

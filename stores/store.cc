@@ -1,8 +1,23 @@
 #include "stores/store.h"
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <ctime>
 
 namespace semel {
+
+Task<void> Store::await_change(IdempotencyKey, std::chrono::steady_clock::time_point until) {
+  using Clock = std::chrono::steady_clock;
+  asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Executor> timer(
+      co_await asio::this_coro::executor, until);
+  co_await timer.async_wait(kNoThrow);
+}
+
+Task<Result<std::variant<EventPage, EventGap>>> Store::events(EventFilter filter) {
+  EventPage page;
+  page.next = std::move(filter.after);
+  co_return page;
+}
 
 std::string_view name(IndeterminateReason reason) {
   switch (reason) {

@@ -5,12 +5,14 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/result.h"
 #include "core/route_terms.h"
 #include "io/task.h"
 #include "stores/claim_reply.h"
+#include "stores/event.h"
 #include "stores/record_view.h"
 
 namespace semel {
@@ -121,6 +123,16 @@ class Store {
   /// An operator's word that a suspect store is what it should be, kept over restarts.
   /// @return true if it was suspect.
   virtual Task<Result<bool>> acknowledge() = 0;
+
+  /// Waits for a sign that the record of `key` may have changed, as a follower does whose leader is
+  /// in another process. A hint: there may be none, and one may come for nothing. A store that no
+  /// other process shares gives none.
+  /// @param until  It has returned by then.
+  virtual Task<void> await_change(IdempotencyKey key, std::chrono::steady_clock::time_point until);
+
+  /// A page of the transition log, or what is missing from it. Nothing where the log is off.
+  /// @faults RecordCorrupt: `after` is no position of this store.
+  virtual Task<Result<std::variant<EventPage, EventGap>>> events(EventFilter filter);
 
   /// After the last call: ends threads and closes files. Operations under way end with a fault.
   virtual void close() = 0;

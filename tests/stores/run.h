@@ -54,12 +54,14 @@ Task<> keep(Task<T> task, std::optional<T>& into) {
   into.emplace(co_await std::move(task));
 }
 
-/// Runs one coroutine to its end on a worker of its own.
+/// Runs one coroutine to its end on a worker of its own. What the store has going there beside it,
+/// a link to its server, stands still until the next one runs.
 template <class T>
 T run(Task<T> task) {
   const LentContext io;
   std::optional<T> result;
-  asio::co_spawn(*io, keep(std::move(task), result), [](std::exception_ptr error) {
+  asio::co_spawn(*io, keep(std::move(task), result), [&io](std::exception_ptr error) {
+    io->stop();
     if (error) std::rethrow_exception(error);
   });
   io->run();

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "stores/record.h"
+#include "stores/state_lock.h"
+
+namespace semel {
+
+/// What one process knows of a store that it shares with others: which store it was, under which
+/// name it writes there, and the last fence that it was told in each lane. The store holds the same
+/// of each of its writers, written together with the claim; a store that says less than the process
+/// knows has lost claims, and one that says more has merely not been heard.
+///
+/// A lane is a part of the store with a fence line of its own: a hash tag of a Redis Cluster, a
+/// connection to PostgreSQL.
+///
+/// @thread Any, but for construction and destruction.
+/// @source spec 9, "Loss detection"; docs/record-format.md, "The witness of a shared store".
+class SharedWitness {
+ public:
+  /// Locks the folder, reads the note of the process before, or draws a name for a new one.
+  /// @param folder  Empty: nothing is read or written, and nothing is known after a restart.
+  /// @throws StoreError if the folder is another process's, or the note cannot be read.
+  explicit SharedWitness(const std::string& folder);
+  /// Writes what is still to be written.
+  ~SharedWitness();
+  SharedWitness(const SharedWitness&) = delete;
+  SharedWitness& operator=(const SharedWitness&) = delete;
+
+  /// 32 hex digits: this process's name towards the store, the same after a restart.
+  [[nodiscard]] const std::string& writer() const { return writer_; }
+  /// Empty: none was met yet.
+  [[nodiscard]] std::string store_id() const;
+  /// The store that is met from now on. Another one than before: what was known of lanes is gone.
+  void meet(const std::string& store_id);
+  /// The highest fence that was told in this lane; 0: none.
+  [[nodiscard]] Fence known(std::size_t lane) const;
+  [[nodiscard]] std::map<std::size_t, Fence> known() const;
+  /// Told, and as durable as the grade says. On the disk within a second.
+  void note(std::size_t lane, Fence fence);
+
+ private:
+  void keep_writing();
+  void write_down();
+
+  const StateLock lock_;
+  const std::string folder_;
+  std::string writer_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string store_id_;
+  std::map<std::size_t, Fence> lanes_;
+  bool is_written_ = true;
+  bool ending_ = false;
+  std::thread scribe_;  ///< A slow disk holds up nobody.
+};
+
+}  // namespace semel
