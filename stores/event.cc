@@ -5,31 +5,31 @@
 namespace semel {
 namespace {
 
-constexpr std::array kKinds{EventKind::Claimed,       EventKind::Completed, EventKind::Released,
-                            EventKind::Indeterminate, EventKind::Resolved,  EventKind::Expired};
+constexpr std::array kKinds{TransitionKind::Claimed,       TransitionKind::Completed, TransitionKind::Released,
+                            TransitionKind::Indeterminate, TransitionKind::Resolved,  TransitionKind::Expired};
 
 }  // namespace
 
-std::string_view name(EventKind kind) {
+std::string_view name(TransitionKind kind) {
   switch (kind) {
-    case EventKind::Claimed:
+    case TransitionKind::Claimed:
       return "claimed";
-    case EventKind::Completed:
+    case TransitionKind::Completed:
       return "completed";
-    case EventKind::Released:
+    case TransitionKind::Released:
       return "released";
-    case EventKind::Indeterminate:
+    case TransitionKind::Indeterminate:
       return "indeterminate";
-    case EventKind::Resolved:
+    case TransitionKind::Resolved:
       return "resolved";
-    case EventKind::Expired:
+    case TransitionKind::Expired:
       return "expired";
   }
   return "unknown";
 }
 
-std::optional<EventKind> event_kind_of(std::string_view word) {
-  for (const EventKind kind : kKinds) {
+std::optional<TransitionKind> transition_kind_of(std::string_view word) {
+  for (const TransitionKind kind : kKinds) {
     if (name(kind) == word) return kind;
   }
   return std::nullopt;

@@ -13,7 +13,7 @@
 namespace semel {
 
 /// What became of a record, in one step.
-enum class EventKind : std::uint8_t {
+enum class TransitionKind : std::uint8_t {
   Claimed,        ///< absent, expired, freed or an abandoned IDEMPOTENT claim -> in_flight.
   Completed,      ///< A recorded answer, also a late one.
   Released,       ///< Nothing took effect: absent.
@@ -21,13 +21,13 @@ enum class EventKind : std::uint8_t {
   Resolved,       ///< An operator said what happened: completed, or freed.
   Expired,        ///< The window passed, and the record is gone.
 };
-[[nodiscard]] std::string_view name(EventKind kind);
-[[nodiscard]] std::optional<EventKind> event_kind_of(std::string_view word);
+[[nodiscard]] std::string_view name(TransitionKind kind);
+[[nodiscard]] std::optional<TransitionKind> transition_kind_of(std::string_view word);
 
 /// One transition of one record, written down in the same transaction as the transition itself.
-struct Event {
+struct TransitionEvent {
   std::string position;  ///< Opaque, visible ASCII without spaces: what `after` may name.
-  EventKind kind = EventKind::Claimed;
+  TransitionKind kind = TransitionKind::Claimed;
   IdempotencyKey key;
   Reference reference;
   Fence fence;
@@ -53,7 +53,7 @@ struct EventFilter {
 
 /// Of one key in the order in which they happened, each at least once, none before it is durable.
 struct EventPage {
-  std::vector<Event> events;
+  std::vector<TransitionEvent> events;
   std::string next;  ///< The position to ask from next; that of `after` where nothing is new.
 };
 
