@@ -1,6 +1,5 @@
 #include "proxy/admin_token.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "io/file.h"
 #include "io/random.h"
 
 namespace semel::proxy {
@@ -23,21 +23,6 @@ std::string token_file(const config::Config& config) { return config.state_dir +
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
   throw std::runtime_error(path + ": " + why);
 }
-
-/// A descriptor that is closed again.
-class File {
- public:
-  File(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 void make_folder(const std::string& folder) {
   const std::filesystem::path path(folder);
@@ -57,8 +42,7 @@ void write_token(const std::string& path) {
   const std::string draft = path + "." + std::to_string(::getpid());
   ::unlink(draft.c_str());
   const File file(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-  if (file.fd() < 0 ||
-      ::write(file.fd(), line.data(), line.size()) != static_cast<ssize_t>(line.size()) ||
+  if (file.descriptor() < 0 || !write_all(file, line) ||
       ::rename(draft.c_str(), path.c_str()) != 0) {
     const std::string cause = std::strerror(errno);
     ::unlink(draft.c_str());
@@ -69,7 +53,7 @@ void write_token(const std::string& path) {
 std::string read_token(const std::string& path) {
   const File file(path, O_RDONLY | O_NOFOLLOW);
   struct stat what{};
-  if (file.fd() < 0 || ::fstat(file.fd(), &what) != 0) {
+  if (file.descriptor() < 0 || ::fstat(file.descriptor(), &what) != 0) {
     fail(path, std::string("cannot read the admin token: ") + std::strerror(errno));
   }
   if (!S_ISREG(what.st_mode)) fail(path, "is no file; remove it");
@@ -77,7 +61,7 @@ std::string read_token(const std::string& path) {
     fail(path, "others than its owner may read the admin token; chmod 600 it");
   }
   std::array<char, 4096> bytes{};
-  const ssize_t size = ::read(file.fd(), bytes.data(), bytes.size());
+  const ssize_t size = ::read(file.descriptor(), bytes.data(), bytes.size());
   std::string token(bytes.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
   const bool is_sound =

@@ -3,9 +3,6 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <mutex>
-#include <unordered_map>
-#include <vector>
 
 #include "core/claim.h"
 #include "io/task.h"
@@ -19,7 +16,9 @@ class KeyWaits {
   /// More than these wait for their time alone: polling is the safety net.
   static constexpr std::size_t kWaitersMax = 65'536;
 
-  /// Ends with the first wake() of `key`, and at `until` at the latest.
+  KeyWaits();
+
+  /// Ends with the first wake() of `key` that comes after the call, and at `until` at the latest.
   [[nodiscard]] Task<void> wait(IdempotencyKey key, std::chrono::steady_clock::time_point until);
   void wake(const IdempotencyKey& key);
   /// News may have been missed: everybody looks for themselves.
@@ -29,9 +28,10 @@ class KeyWaits {
 
  private:
   struct Waiter;
-  mutable std::mutex mutex_;
-  std::unordered_map<IdempotencyKey, std::vector<std::shared_ptr<Waiter>>, KeyHash> waiting_;
-  std::size_t waiters_ = 0;
+  struct Board;
+  class Place;
+
+  const std::shared_ptr<Board> board_;  ///< A coroutine that is never resumed may outlive us.
 };
 
 }  // namespace semel

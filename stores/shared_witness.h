@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "stores/record.h"
@@ -23,7 +24,8 @@ namespace semel {
 /// @source spec 9, "Loss detection"; docs/record-format.md, "The witness of a shared store".
 class SharedWitness {
  public:
-  /// Locks the folder, reads the note of the process before, or draws a name for a new one.
+  /// Locks the folder, reads the note of the process before, or draws a name for a new one and
+  /// writes it down before anything is written to the store under it.
   /// @param folder  Empty: nothing is read or written, and nothing is known after a restart.
   /// @throws StoreError if the folder is another process's, or the note cannot be read.
   explicit SharedWitness(const std::string& folder);
@@ -34,6 +36,8 @@ class SharedWitness {
 
   /// 32 hex digits: this process's name towards the store, the same after a restart.
   [[nodiscard]] const std::string& writer() const { return writer_; }
+  /// What an operator should read, as a sentence: the note cannot be written. Empty: nothing.
+  [[nodiscard]] std::string remark() const;
   /// Empty: none was met yet.
   [[nodiscard]] std::string store_id() const;
   /// The store that is met from now on. Another one than before: what was known of lanes is gone.
@@ -41,21 +45,28 @@ class SharedWitness {
   /// The highest fence that was told in this lane; 0: none.
   [[nodiscard]] Fence known(std::size_t lane) const;
   [[nodiscard]] std::map<std::size_t, Fence> known() const;
-  /// Told, and as durable as the grade says. On the disk within a second.
+  /// Told, and as durable as the grade says. On the disk about a second later.
   void note(std::size_t lane, Fence fence);
 
  private:
+  [[nodiscard]] bool read();
+  [[nodiscard]] bool parse(std::string_view text);
+  [[nodiscard]] std::string text() const;
   void keep_writing();
-  void write_down();
+  void write_down(std::unique_lock<std::mutex>& lock);
+  void is_news();
 
   const StateLock lock_;
   const std::string folder_;
+  const std::string path_;
   std::string writer_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::string store_id_;
   std::map<std::size_t, Fence> lanes_;
+  std::string error_;  ///< Of the last write.
   bool is_written_ = true;
+  bool is_idle_ = false;  ///< The scribe waits for something to write.
   bool ending_ = false;
   std::thread scribe_;  ///< A slow disk holds up nobody.
 };
