@@ -3,27 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/e2e/housekeeping.h"
+#include "tests/support/moved_wall.h"
 
 namespace semel::testing {
 namespace {
 
 using std::chrono::seconds;
-
-/// The library that moves the program's wall clock (support/preload), and the file that says how
-/// far.
-class MovedWall {
- public:
-  [[nodiscard]] std::vector<std::string> environment() const {
-    return {"LD_PRELOAD=" SEMEL_BINARY_DIR "/libsemel_moved_wall.so",
-            "SEMEL_MOVED_WALL=" + folder_.file("ahead")};
-  }
-  void jump_to(seconds ahead) const {
-    write_file(folder_.file("ahead"), std::to_string(ahead.count()));
-  }
-
- private:
-  TempFolder folder_;
-};
 
 constexpr seconds kTwoDays = std::chrono::hours{48};
 
@@ -47,7 +32,7 @@ TEST_P(Clocks, TheProgramSeesTheMovedWall) {
   Gateway gateway(options());
   EXPECT_EQ(book(gateway, "before").status, 200);
   ASSERT_EQ(gateway.semel.access_log(1).size(), 1U);
-  wall_.jump_to(1825 * kTwoDays);
+  wall_.move_to(1825 * kTwoDays);
   EXPECT_EQ(book(gateway, "after").status, 200);
   const auto lines = gateway.semel.access_log(2);
   ASSERT_EQ(lines.size(), 2U);
@@ -58,14 +43,14 @@ TEST_P(Clocks, TheProgramSeesTheMovedWall) {
 TEST_P(Clocks, AJumpOfTwoDaysEndsNoWindowOfADay) {
   for (const seconds ahead : {kTwoDays, -kTwoDays}) {
     SCOPED_TRACE(ahead.count());
-    wall_.jump_to(seconds{0});
+    wall_.move_to(seconds{0});
     Gateway gateway(options());
     EXPECT_EQ(book(gateway, "1").header("Idempotency-Status"), "executed");
-    wall_.jump_to(ahead);
+    wall_.move_to(ahead);
     await_sweeps(gateway, 2);
     EXPECT_EQ(book(gateway, "1").header("Idempotency-Status"), "replayed");
     EXPECT_EQ(book(gateway, "2").header("Idempotency-Status"), "executed");
-    wall_.jump_to(seconds{0});
+    wall_.move_to(seconds{0});
     await_sweeps(gateway, 2);
     for (const char* run : {"1", "2"}) {
       EXPECT_EQ(book(gateway, run).header("Idempotency-Status"), "replayed") << run;
@@ -78,7 +63,7 @@ TEST_P(Clocks, AJumpOfTwoDaysEndsNoWindowOfADay) {
 TEST_P(Clocks, AJumpEndsNoLeaseOfACallInFlight) {
   for (const seconds ahead : {kTwoDays, -kTwoDays}) {
     SCOPED_TRACE(ahead.count());
-    wall_.jump_to(seconds{0});
+    wall_.move_to(seconds{0});
     Gateway gateway(options());
     gateway.upstream.script([](Turn& turn) {
       turn.wait_until_let_go();
@@ -87,7 +72,7 @@ TEST_P(Clocks, AJumpEndsNoLeaseOfACallInFlight) {
     });
     std::future<Response> call = gateway.begin("/tools/book");
     ASSERT_TRUE(gateway.upstream.sees_requests(1));
-    wall_.jump_to(ahead);
+    wall_.move_to(ahead);
     await_sweeps(gateway, 2);
     EXPECT_EQ(gateway.semel.metric("semel_indeterminate_total"), 0);
     gateway.upstream.let_go();
@@ -103,12 +88,12 @@ INSTANTIATE_TEST_SUITE_P(Stores, Clocks, ::testing::Values(StoreKind::Memory, St
                          });
 
 TEST(ClocksAcrossRestarts, WithinOneBootTheWallClockHasNoSay) {
-  const MovedWall wall;
+  MovedWall wall;
   Gateway gateway({.store = StoreKind::Sqlite, .environment = wall.environment()});
   EXPECT_EQ(gateway.book().header("Idempotency-Status"), "executed");
   for (const seconds ahead : {kTwoDays, -kTwoDays, 365 * kTwoDays, -365 * kTwoDays}) {
     SCOPED_TRACE(ahead.count());
-    wall.jump_to(ahead);
+    wall.move_to(ahead);
     gateway.semel.restart();
     await_sweeps(gateway, 2);
     EXPECT_EQ(gateway.book().header("Idempotency-Status"), "replayed");
