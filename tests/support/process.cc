@@ -44,6 +44,8 @@ Process::Process(const Command& command) {
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, command.stdout_file.c_str(), kAppend, 0644);
   posix_spawn_file_actions_addopen(&files, 2, command.stderr_file.c_str(), kAppend, 0644);
+  // Whatever the test program was started with: a lock that its caller holds ends with the caller.
+  posix_spawn_file_actions_addclosefrom_np(&files, 3);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   if (command.leads_group) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
