@@ -67,6 +67,13 @@ struct PostgresStore {
 };
 using StoreChoice = std::variant<MemoryStore, SqliteStore, RedisStore, PostgresStore>;
 
+/// How much is kept of what became of records.
+struct EventLog {
+  std::chrono::seconds max_age{7 * 86'400};
+  std::size_t max_events = 1'000'000;
+  bool operator==(const EventLog&) const = default;
+};
+
 struct Limits {
   std::chrono::milliseconds header_timeout{10'000};
   std::chrono::milliseconds body_timeout{30'000};
@@ -101,6 +108,7 @@ struct Config {
   std::string state_dir = "./semel-state";
   unsigned workers = 0;  ///< 0: one per core.
   StoreChoice store;
+  std::optional<EventLog> events;  ///< Absent: no transition log.
   std::vector<Upstream> upstreams;
   std::vector<Route> routes;
   Limits limits;

@@ -21,6 +21,8 @@ constexpr Key kTopKeys[] = {
     {"limits", R"("$ref": "#/$defs/limits")", "Bounds on what clients may ask for."},
     {"store", R"("$ref": "#/$defs/store")", "What remembers the keys.",
      "store: {sqlite: {path: ./semel.db}}"},
+    {"events", R"("anyOf": [{"const": "off"}, {"$ref": "#/$defs/events"}])",
+     "The transition log: what became of each record, in the store itself. Default: off."},
     {"upstreams",
      R"("type": "object", "minProperties": 1, "propertyNames": {"$ref": "#/$defs/name"}, )"
      R"("additionalProperties": {"$ref": "#/$defs/upstream"})",
@@ -124,6 +126,13 @@ constexpr Key kPostgresKeys[] = {
      "url: \"postgres://semel@127.0.0.1/semel\""},
 };
 
+constexpr Key kEventsKeys[] = {
+    {"max_age", R"("$ref": "#/$defs/duration")",
+     "Older events are gone; whole seconds. Default: 7d."},
+    {"max_events", R"("$ref": "#/$defs/integer")",
+     "So many are kept, the youngest ones. Default: 1000000."},
+};
+
 constexpr Key kUpstreamKeys[] = {
     {"endpoints", R"("type": "array", "minItems": 1, "items": {"$ref": "#/$defs/endpoint"})",
      "http://host:port, https://host:port or unix:/path, tried in turn. https: not yet, refused at "
@@ -160,6 +169,7 @@ const MappingGrammar kSqliteGrammar{"sqlite", kSqliteKeys, ""};
 const MappingGrammar kRedisGrammar{"redis", kRedisKeys, ""};
 const MappingGrammar kSentinelGrammar{"sentinel", kSentinelKeys, ""};
 const MappingGrammar kPostgresGrammar{"postgres", kPostgresKeys, ""};
+const MappingGrammar kEventsGrammar{"events", kEventsKeys, ""};
 const MappingGrammar kUpstreamGrammar{"upstream", kUpstreamKeys, ""};
 const MappingGrammar kUpstreamTlsGrammar{
     "upstream_tls", kUpstreamTlsKeys,
@@ -167,13 +177,13 @@ const MappingGrammar kUpstreamTlsGrammar{
 
 std::span<const MappingGrammar* const> all_mappings() {
   static constexpr const MappingGrammar* kAll[] = {
-      &kTopGrammar,      &kListenGrammar,        &kListenTlsGrammar,   &kMetricsGrammar,
-      &kAdminGrammar,    &kAccessLogGrammar,     &kLimitsGrammar,      &kStoreGrammar,
-      &kMemoryGrammar,   &kSqliteGrammar,        &kRedisGrammar,       &kSentinelGrammar,
-      &kPostgresGrammar, &kUpstreamGrammar,      &kUpstreamTlsGrammar, &kDefaultsGrammar,
-      &kRouteGrammar,    &kMatchGrammar,         &kKeyGrammar,         &kSourceGrammar,
-      &kRecordGrammar,   &kReplayHeadersGrammar, &kForwardKeyGrammar,  &kRetryGrammar,
-      &kRequestGrammar};
+      &kTopGrammar,      &kListenGrammar,    &kListenTlsGrammar,     &kMetricsGrammar,
+      &kAdminGrammar,    &kAccessLogGrammar, &kLimitsGrammar,        &kStoreGrammar,
+      &kMemoryGrammar,   &kSqliteGrammar,    &kRedisGrammar,         &kSentinelGrammar,
+      &kPostgresGrammar, &kEventsGrammar,    &kUpstreamGrammar,      &kUpstreamTlsGrammar,
+      &kDefaultsGrammar, &kRouteGrammar,     &kMatchGrammar,         &kKeyGrammar,
+      &kSourceGrammar,   &kRecordGrammar,    &kReplayHeadersGrammar, &kForwardKeyGrammar,
+      &kRetryGrammar,    &kRequestGrammar};
   return kAll;
 }
 

@@ -35,6 +35,7 @@ extern const MappingGrammar kSqliteGrammar;
 extern const MappingGrammar kRedisGrammar;
 extern const MappingGrammar kSentinelGrammar;
 extern const MappingGrammar kPostgresGrammar;
+extern const MappingGrammar kEventsGrammar;
 extern const MappingGrammar kUpstreamGrammar;
 extern const MappingGrammar kUpstreamTlsGrammar;
 extern const MappingGrammar kDefaultsGrammar;

@@ -164,6 +164,19 @@ StoreChoice read_store(const Value& value) {
   return SqliteStore{chosen.mapping(kSqliteGrammar).require("path").nonempty_text()};
 }
 
+std::optional<EventLog> read_events(const Value& value) {
+  if (value.is_word("off")) return std::nullopt;
+  const Mapping mapping = value.mapping(kEventsGrammar);
+  EventLog log;
+  if (const auto age = mapping.find("max_age")) {
+    const milliseconds kept = age->duration({milliseconds(1'000), kDurationAtMost});
+    if (kept % 1'000 != milliseconds(0)) age->fail("must be whole seconds; write 1s or more");
+    log.max_age = std::chrono::duration_cast<std::chrono::seconds>(kept);
+  }
+  read_count(mapping, "max_events", log.max_events);
+  return log;
+}
+
 /// Port 0 is another one each time.
 void check_own_address(const Value& value, const Address& address, const Address& taken,
                        const std::string& by) {
@@ -207,6 +220,7 @@ void read_server(const Mapping& top, Config& config) {
     config.limits = read_limits(value->mapping(kLimitsGrammar));
   }
   config.store = read_store(top.require("store"));
+  if (const auto value = top.find("events")) config.events = read_events(*value);
 }
 
 }  // namespace semel::config

@@ -15,6 +15,10 @@ void read_server(const Mapping& top, Config& config);
 /// @throws ConfigError
 [[nodiscard]] StoreChoice read_store(const Value& value);
 
+/// `off`, or how much is kept of the transition log.
+/// @throws ConfigError
+[[nodiscard]] std::optional<EventLog> read_events(const Value& value);
+
 /// The upstreams in the file's order.
 /// @throws ConfigError
 [[nodiscard]] std::vector<Upstream> read_upstreams(const Value& value);

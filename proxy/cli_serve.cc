@@ -1,4 +1,4 @@
-// The commands that open or create a store. Wires config and stores, which do not know each other.
+// The commands that open or create a store.
 #include "proxy/cli_serve.h"
 
 #include <optional>
@@ -10,6 +10,7 @@
 #include "proxy/acknowledge.h"
 #include "proxy/audit_log.h"
 #include "proxy/server.h"
+#include "proxy/store_choice.h"
 #include "proxy/unbuilt.h"
 #include "stores/open.h"
 #include "stores/state_lock.h"
@@ -21,19 +22,6 @@ void refuse_unbuilt(const config::Config& config) {
   for (const std::string& what : unbuilt(config)) {
     throw std::runtime_error(config.file + ": " + what + " is not part of this version; remove it");
   }
-}
-
-StoreOptions store_options(const config::Config& config) {
-  if (const auto* memory = std::get_if<config::MemoryStore>(&config.store)) {
-    return MemoryOptions{memory->records_max, memory->bytes_max};
-  }
-  if (const auto* sqlite = std::get_if<config::SqliteStore>(&config.store)) {
-    SqliteOptions options;
-    options.path = sqlite->path;
-    options.state_dir = config.state_dir;
-    return options;
-  }
-  throw std::runtime_error(config.file + ": this version has the stores memory and sqlite");
 }
 
 /// The process that has the store open gives it the word; where none has, we do, and tell it in the

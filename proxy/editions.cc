@@ -26,6 +26,7 @@ std::vector<std::string> needing_restart(const config::Config& running,
   compare("metrics", running.metrics, wanted.metrics);
   compare("admin", running.admin, wanted.admin);
   compare("store", running.store, wanted.store);
+  compare("events", running.events, wanted.events);
   compare("workers", running.workers, wanted.workers);
   compare("state_dir", running.state_dir, wanted.state_dir);
   compare("access_log", running.access_log, wanted.access_log);

@@ -14,11 +14,13 @@ namespace semel {
 struct MemoryOptions {
   std::size_t records_max = 1'000'000;
   std::size_t bytes_max = 512ull * 1024 * 1024;  ///< Of stored bodies and headers.
+  std::optional<EventRetention> events;          ///< Absent: no transition log.
 };
 struct SqliteOptions {
   std::string path;
   std::string state_dir;  ///< Of the witness; empty: none is kept, and no loss is noticed.
   std::chrono::milliseconds deadline{1'000};  ///< Of one operation, as the caller sees it.
+  std::optional<EventRetention> events;       ///< Absent: no transition log.
 };
 /// Many replicas on one Redis: a single primary, one that Sentinel names, or a cluster.
 struct RedisOptions {

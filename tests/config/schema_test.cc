@@ -128,6 +128,7 @@ std::vector<Spot> spots() {
        {"master: m", "addresses: [\"h:1\"]"},
        in_top("store: {redis: {url: \"redis://h\", sentinel: @}}")},
       {"postgres", {"url: \"postgres://h\""}, in_top("store: {postgres: @}")},
+      {"events", {}, in_top(store + ", events: @")},
       {"upstream",
        {"endpoints: [\"https://h:1\"]"},
        other_head + "listen: {address: \"h:1\"}, upstreams: {u: @}}"},

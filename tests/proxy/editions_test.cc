@@ -81,6 +81,7 @@ TEST(NeedingRestart, IsSaidOfEachKeyByItsName) {
       {"admin", [](config::Config& c) { c.admin->token = "another"; }},
       {"store", [](config::Config& c) { c.store = config::SqliteStore{"./other.db"}; }},
       {"store", [](config::Config& c) { c.store = config::MemoryStore{}; }},
+      {"events", [](config::Config& c) { c.events.emplace(); }},
       {"workers", [](config::Config& c) { c.workers = 3; }},
       {"state_dir", [](config::Config& c) { c.state_dir = "./elsewhere"; }},
       {"access_log", [](config::Config& c) { c.access_log.reset(); }},

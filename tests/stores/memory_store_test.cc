@@ -10,7 +10,7 @@ namespace {
 class FullMemory : public ::testing::Test {
  protected:
   void open(std::size_t records_max, std::size_t bytes_max) {
-    store_ = open_store(MemoryOptions{records_max, bytes_max}, clock_.clock());
+    store_ = open_store(MemoryOptions{records_max, bytes_max, std::nullopt}, clock_.clock());
   }
   Attempt granted(const ClaimRequest& request) {
     const auto reply = run(store_->claim(request));

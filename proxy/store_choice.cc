@@ -1,0 +1,35 @@
+// From what the operator said to what a store is opened with: config and stores do not know each
+// other.
+#include "proxy/store_choice.h"
+
+#include <stdexcept>
+
+namespace semel::proxy {
+namespace {
+
+std::optional<EventRetention> retention_of(const std::optional<config::EventLog>& events) {
+  if (!events) return std::nullopt;
+  return EventRetention{events->max_age, events->max_events};
+}
+
+}  // namespace
+
+StoreOptions store_options(const config::Config& config) {
+  if (const auto* memory = std::get_if<config::MemoryStore>(&config.store)) {
+    MemoryOptions options;
+    options.records_max = memory->records_max;
+    options.bytes_max = memory->bytes_max;
+    options.events = retention_of(config.events);
+    return options;
+  }
+  if (const auto* sqlite = std::get_if<config::SqliteStore>(&config.store)) {
+    SqliteOptions options;
+    options.path = sqlite->path;
+    options.state_dir = config.state_dir;
+    options.events = retention_of(config.events);
+    return options;
+  }
+  throw std::runtime_error(config.file + ": this version has the stores memory and sqlite");
+}
+
+}  // namespace semel::proxy

@@ -1,0 +1,48 @@
+#include "proxy/store_choice.h"
+
+#include <gtest/gtest.h>
+
+namespace semel::proxy {
+namespace {
+
+config::Config config_with(config::StoreChoice store) {
+  config::Config config;
+  config.file = "semel.yaml";
+  config.state_dir = "./state";
+  config.store = std::move(store);
+  return config;
+}
+
+TEST(StoreChoice, MemoryGetsItsBounds) {
+  config::MemoryStore store;
+  store.records_max = 7;
+  store.bytes_max = 8;
+  const auto options = std::get<MemoryOptions>(store_options(config_with(store)));
+  EXPECT_EQ(options.records_max, 7u);
+  EXPECT_EQ(options.bytes_max, 8u);
+}
+
+TEST(StoreChoice, SqliteGetsItsFileAndTheFolderOfItsWitness) {
+  const auto options =
+      std::get<SqliteOptions>(store_options(config_with(config::SqliteStore{"./semel.db"})));
+  EXPECT_EQ(options.path, "./semel.db");
+  EXPECT_EQ(options.state_dir, "./state");
+}
+
+TEST(StoreChoice, EveryStoreGetsTheBoundsOfTheTransitionLog) {
+  const config::StoreChoice kStores[] = {config::MemoryStore{}, config::SqliteStore{"./semel.db"}};
+  for (const config::StoreChoice& store : kStores) {
+    config::Config config = config_with(store);
+    const auto events_of = [&config] {
+      return std::visit([](const auto& options) { return options.events; }, store_options(config));
+    };
+    EXPECT_FALSE(events_of());
+    config.events = config::EventLog{std::chrono::seconds(5), 6};
+    ASSERT_TRUE(events_of());
+    EXPECT_EQ(events_of()->age, std::chrono::seconds(5));
+    EXPECT_EQ(events_of()->count, 6u);
+  }
+}
+
+}  // namespace
+}  // namespace semel::proxy
