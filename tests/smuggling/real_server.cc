@@ -1,13 +1,12 @@
 #include "tests/smuggling/real_server.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 
+#include "tests/support/installed.h"
 #include "tests/support/json.h"
 #include "tests/support/socket.h"
 
@@ -74,14 +73,7 @@ std::string_view name(ServerKind kind) {
 
 std::optional<std::string> RealServer::program(ServerKind kind) {
   constexpr std::array<const char*, 4> kPrograms{"nginx", "haproxy", "apache2", "node"};
-  const char* path = std::getenv("PATH");
-  std::vector<std::string> folders = split(path != nullptr ? path : "/usr/bin", ':');
-  folders.emplace_back("/usr/sbin");  // Not everybody has it on PATH.
-  for (const std::string& folder : folders) {
-    const fs::path file = fs::path(folder) / kPrograms[static_cast<std::size_t>(kind)];
-    if (::access(file.c_str(), X_OK) == 0) return file.string();
-  }
-  return std::nullopt;
+  return installed(kPrograms[static_cast<std::size_t>(kind)]);
 }
 
 RealServer::RealServer(ServerKind kind) : kind_(kind), port_(free_port()) {
