@@ -5,8 +5,9 @@
 namespace semel {
 namespace {
 
-constexpr std::array kKinds{TransitionKind::Claimed,       TransitionKind::Completed, TransitionKind::Released,
-                            TransitionKind::Indeterminate, TransitionKind::Resolved,  TransitionKind::Expired};
+constexpr std::array kKinds{TransitionKind::Claimed,  TransitionKind::Completed,
+                            TransitionKind::Released, TransitionKind::Indeterminate,
+                            TransitionKind::Resolved, TransitionKind::Expired};
 
 }  // namespace
 

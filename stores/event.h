@@ -54,7 +54,8 @@ struct EventFilter {
 /// Of one key in the order in which they happened, each at least once, none before it is durable.
 struct EventPage {
   std::vector<TransitionEvent> events;
-  std::string next;  ///< The position to ask from next; that of `after` where nothing is new.
+  std::string next;  ///< The position to ask from next; that of `after` where nothing is new. Empty
+                     ///< only where the log is off.
 };
 
 /// `after` is older than what is kept.

@@ -122,6 +122,7 @@ Result<ClaimReply> Ledger::grant(const ClaimRequest& request, Slot before, const
   Record& record = entries_[slot].record;
   const bool expired_before = record.fence.value != 0 && record.state != Record::State::InFlight &&
                               record.state != Record::State::Freed && !is_disowned(record, request);
+  if (expired_before) tell(slot, TransitionKind::Expired, now);
   std::optional<FreedAttempt> freed_before;
   if (record.state == Record::State::Freed) freed_before = {record.token, record.fence};
   fence_.value += 1;
@@ -137,6 +138,7 @@ Result<ClaimReply> Ledger::grant(const ClaimRequest& request, Slot before, const
   claimed.row = record.row;
   record = std::move(claimed);
   index(slot);
+  tell(slot, TransitionKind::Claimed, now);
   return Granted{fence_, expired_before};
 }
 
@@ -169,6 +171,7 @@ Result<WriteReply> Ledger::record(const Attempt& attempt, StoredResponsePtr resp
   const bool against_word = record.state == Record::State::Freed;
   if (against_word) contradicted_ += 1;
   complete(slot, response, now);
+  tell(slot, TransitionKind::Completed, now);
   return against_word ? WriteReply::DoneAgainstWord : WriteReply::Done;
 }
 
@@ -181,6 +184,7 @@ Result<WriteReply> Ledger::release(const Attempt& attempt, const Now& now) {
   switch (record.state) {
     case Record::State::InFlight:
     case Record::State::Indeterminate:
+      tell(slot, TransitionKind::Released, now);
       erase(slot);
       return WriteReply::Done;
     case Record::State::Freed:
@@ -229,6 +233,7 @@ Result<ResolveReply> Ledger::resolve(const Reference& reference, const Resolutio
   if (resolution.decision == Resolution::Decision::DidNotHappen) {
     if (!record.lease_over(now)) return ResolveReply::AttemptAlive;
     transition(slot, Record::State::Freed, now);
+    tell(slot, TransitionKind::Resolved, now);
     return ResolveReply::Done;
   }
   StoredResponsePtr response = resolution.response;
@@ -238,6 +243,7 @@ Result<ResolveReply> Ledger::resolve(const Reference& reference, const Resolutio
     return Fault::StoreFull;
   }
   complete(slot, response, now);
+  tell(slot, TransitionKind::Resolved, now);
   return ResolveReply::Done;
 }
 
@@ -284,7 +290,10 @@ SweepReport Ledger::sweep(std::size_t limit, const Now& now) {
     } else if (now.time < due) {
       due_.postpone(slot, due);
     } else {
-      if (record.state != Record::State::Freed) report.expired += 1;
+      if (record.state != Record::State::Freed) {
+        report.expired += 1;
+        tell(slot, TransitionKind::Expired, now);
+      }
       erase(slot);
     }
   }

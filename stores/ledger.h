@@ -16,6 +16,7 @@
 #include "stores/slab.h"
 #include "stores/slot_index.h"
 #include "stores/store.h"
+#include "stores/transition.h"
 
 namespace semel {
 
@@ -35,6 +36,8 @@ class Ledger {
   enum class Trust : std::uint8_t { Whole, Suspect };
   /// Whether changes are noted so that they can be written down and undone.
   enum class Journal : std::uint8_t { Off, On };
+  /// Whether transitions are noted for the transition log.
+  enum class Telling : std::uint8_t { Off, On };
   /// One changed key and what stood there at the last commit, but for its answer. Absent: nothing
   /// did, or what did is in an earlier change of the same key.
   struct Change {
@@ -42,7 +45,7 @@ class Ledger {
     std::optional<Record> before;
   };
 
-  explicit Ledger(Limits limits, Journal journal = Journal::Off);
+  explicit Ledger(Limits limits, Journal journal = Journal::Off, Telling telling = Telling::Off);
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
@@ -102,6 +105,8 @@ class Ledger {
 
   /// Since the last commit() or rollback(), oldest first; empty without a journal.
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
+  /// Since then, in their order; empty where nobody is told.
+  [[nodiscard]] const std::vector<Transition>& transitions() const { return transitions_; }
   void commit();
   /// Everything is as at the last commit(), but for the fence, which never falls.
   void rollback();
@@ -134,6 +139,11 @@ class Ledger {
   void mark(Slot slot, IndeterminateReason reason, std::optional<std::uint16_t> upstream_status,
             const Now& now);
   void erase(Slot slot);
+  /// Notes what becomes of the record that stands there now.
+  void tell(Slot slot, TransitionKind kind, const Now& now) {
+    if (telling_ == Telling::On) transitions_.push_back(transition_of(slot, kind, now));
+  }
+  [[nodiscard]] Transition transition_of(Slot slot, TransitionKind kind, const Now& now) const;
   void note(Slot slot);
   void index(Slot slot);
   void unindex(Slot slot);
@@ -142,6 +152,7 @@ class Ledger {
 
   Limits limits_;
   Journal journal_;
+  Telling telling_;
   Trust trust_ = Trust::Whole;
   Fence fence_;
   std::size_t bytes_ = 0;
@@ -158,5 +169,6 @@ class Ledger {
   std::map<std::uint64_t, Slot> indeterminate_;  ///< The part of by_fence_ that is unknown.
   DueQueue due_{entries_};
   std::vector<Change> changes_;
+  std::vector<Transition> transitions_;
 };
 }  // namespace semel

@@ -76,8 +76,8 @@ RecordView Ledger::view_of(const IdempotencyKey& key, const Record& record, cons
   return view;
 }
 
-Ledger::Ledger(Limits limits, Journal journal)
-    : limits_(limits), journal_(journal), seed_(drawn_seed()) {}
+Ledger::Ledger(Limits limits, Journal journal, Telling telling)
+    : limits_(limits), journal_(journal), telling_(telling), seed_(drawn_seed()) {}
 
 Result<std::optional<RecordView>> Ledger::find(const IdempotencyKey& key, const Now& now) {
   return shown(lookup(key), now);
@@ -207,6 +207,7 @@ void Ledger::commit() {
     if (slot != kNoSlot) entries_[slot].noted = false;
   }
   changes_.clear();
+  transitions_.clear();
   contradicted_at_commit_ = contradicted_;
 }
 
@@ -216,6 +217,7 @@ void Ledger::rollback() {
     unload(change->key);
     if (change->before) load(change->key, *std::move(change->before));
   }
+  transitions_.clear();
   contradicted_ = contradicted_at_commit_;
 }
 
@@ -275,6 +277,25 @@ void Ledger::mark(Slot slot, IndeterminateReason reason,
   record.reason = reason;
   record.upstream_status = upstream_status;
   if (reason_ends_attempt(reason)) record.lease_end = std::min(record.lease_end, now.time);
+  tell(slot, TransitionKind::Indeterminate, now);
+}
+
+Transition Ledger::transition_of(Slot slot, TransitionKind kind, const Now& now) const {
+  const auto& [key, record, due, noted] = entries_[slot];
+  Transition told;
+  told.kind = kind;
+  told.key = key;
+  told.reference = record.reference;
+  told.fence = record.fence;
+  told.terms = record.terms;
+  told.at = now.wall;
+  if (kind == TransitionKind::Completed) told.status = record.answer.view().status;
+  if (kind == TransitionKind::Resolved) told.happened = record.state == Record::State::Completed;
+  if (kind == TransitionKind::Indeterminate) {
+    told.reason = record.reason;
+    told.status = record.upstream_status;
+  }
+  return told;
 }
 
 Record& Ledger::begin_change(Slot slot) {

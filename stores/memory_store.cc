@@ -4,9 +4,20 @@
 #include <utility>
 
 namespace semel {
+namespace {
+
+std::optional<MemoryEventLog> log_of(const MemoryOptions& options) {
+  if (!options.events) return std::nullopt;
+  return MemoryEventLog(*options.events);
+}
+
+}  // namespace
 
 MemoryStore::MemoryStore(const MemoryOptions& options, StoreClock clock)
-    : clock_(std::move(clock)), ledger_({options.records_max, options.bytes_max}) {}
+    : clock_(std::move(clock)),
+      log_(log_of(options)),
+      ledger_({options.records_max, options.bytes_max}, Ledger::Journal::Off,
+              options.events ? Ledger::Telling::On : Ledger::Telling::Off) {}
 
 template <class Step>
 auto MemoryStore::locked(Step step)
@@ -14,7 +25,11 @@ auto MemoryStore::locked(Step step)
   const std::lock_guard lock(mutex_);
   if (closed_) return Fault::StoreUnreachable;
   const Now now{clock_.boot(), clock_.wall()};
-  return step(ledger_, now);
+  if (!log_) return step(ledger_, now);
+  auto reply = step(ledger_, now);
+  log_->append(ledger_.transitions(), now);
+  ledger_.commit();
+  return reply;
 }
 
 Task<Result<ClaimReply>> MemoryStore::claim(ClaimRequest request) {
@@ -71,6 +86,7 @@ Task<Result<ResolveReply>> MemoryStore::resolve(Reference reference, Resolution 
 
 Task<Result<std::size_t>> MemoryStore::forget(std::string tenant) {
   co_return locked([&](Ledger& ledger, const Now& now) -> Result<std::size_t> {
+    if (log_) log_->forget(tenant);
     return ledger.forget(tenant, now);
   });
 }
@@ -89,7 +105,9 @@ Task<Result<void>> MemoryStore::adopt_routes(std::vector<RouteTerms> routes) {
 
 Task<Result<SweepReport>> MemoryStore::sweep(std::size_t limit) {
   co_return locked([&](Ledger& ledger, const Now& now) -> Result<SweepReport> {
-    return ledger.sweep(limit, now);
+    SweepReport report = ledger.sweep(limit, now);
+    if (log_ && log_->trim(limit, now)) report.more = true;
+    return report;
   });
 }
 
@@ -103,6 +121,14 @@ Task<StoreHealth> MemoryStore::health() {
 }
 
 Task<Result<bool>> MemoryStore::acknowledge() { co_return false; }
+
+Task<Result<std::variant<EventPage, EventGap>>> MemoryStore::events(EventFilter filter) {
+  using Told = std::variant<EventPage, EventGap>;
+  co_return locked([&](Ledger&, const Now&) -> Result<Told> {
+    if (!log_) return Told(EventPage{});
+    return log_->read(filter);
+  });
+}
 
 void MemoryStore::close() {
   const std::lock_guard lock(mutex_);

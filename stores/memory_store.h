@@ -1,8 +1,10 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 
 #include "stores/ledger.h"
+#include "stores/memory_event_log.h"
 #include "stores/open.h"
 #include "stores/store.h"
 
@@ -30,6 +32,7 @@ class MemoryStore final : public Store {
   Task<Result<SweepReport>> sweep(std::size_t limit) override;
   Task<StoreHealth> health() override;
   Task<Result<bool>> acknowledge() override;
+  Task<Result<std::variant<EventPage, EventGap>>> events(EventFilter filter) override;
   void close() override;
 
  private:
@@ -39,6 +42,7 @@ class MemoryStore final : public Store {
 
   StoreClock clock_;
   std::mutex mutex_;
+  std::optional<MemoryEventLog> log_;
   Ledger ledger_;
   std::vector<RouteTerms> routes_;
   bool closed_ = false;

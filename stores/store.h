@@ -130,7 +130,8 @@ class Store {
   /// @param until  It has returned by then.
   virtual Task<void> await_change(IdempotencyKey key, std::chrono::steady_clock::time_point until);
 
-  /// A page of the transition log, or what is missing from it. Nothing where the log is off.
+  /// A page of the transition log, or what is missing from it. Where the log is off: a page with
+  /// nothing in it, not even `next`.
   /// @faults RecordCorrupt: `after` is no position of this store.
   virtual Task<Result<std::variant<EventPage, EventGap>>> events(EventFilter filter);
 

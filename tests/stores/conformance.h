@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -24,8 +25,17 @@ namespace semel::testing {
 
 /// How a suite comes by an empty store. The folder is the test's own and is removed afterwards.
 struct StoreMaker {
+  using MakeWithLog = std::function<std::unique_ptr<Store>(
+      const StoreClock& clock, const std::string& folder, const EventRetention& events)>;
+
   std::string name;
   std::function<std::unique_ptr<Store>(const StoreClock& clock, const std::string& folder)> make;
+  /// Makes an empty one that keeps a transition log. Null: there is none, and its tests are
+  /// skipped.
+  MakeWithLog make_with_log = nullptr;
+  /// Opens the one that make_with_log() made in that folder, once it is closed. Null: it ended
+  /// then.
+  MakeWithLog reopen_with_log = nullptr;
 };
 
 inline void PrintTo(const StoreMaker& maker, std::ostream* out) { *out << maker.name; }
@@ -78,8 +88,28 @@ class StoreConformance : public ::testing::TestWithParam<StoreMaker> {
     return told ? *told : Reply{};
   }
 
+  /// From here on the store is an empty one that keeps a transition log.
+  /// @return False where there is none of this kind: the test is to be skipped.
+  bool begin_log(const EventRetention& kept = {}, const std::string& name = "log") {
+    if (!GetParam().make_with_log) return false;
+    store_->close();
+    log_folder_ = folder_.path() + "/" + name;
+    std::filesystem::create_directory(log_folder_);
+    store_ = GetParam().make_with_log(clock_.clock(), log_folder_, kept);
+    return true;
+  }
+  /// The same store after a restart. @return False where it does not outlive its process.
+  bool restart_with_log(const EventRetention& kept = {}) {
+    if (!GetParam().reopen_with_log) return false;
+    store_->close();
+    store_.reset();
+    store_ = GetParam().reopen_with_log(clock_.clock(), log_folder_, kept);
+    return true;
+  }
+
   MovedClock clock_;
   TemporaryFolder folder_;
+  std::string log_folder_;  ///< Of the store with the log.
   std::unique_ptr<Store> store_;
 };
 
@@ -88,6 +118,10 @@ class StoreConformance : public ::testing::TestWithParam<StoreMaker> {
 #include "tests/stores/conformance_claiming.h"
 #include "tests/stores/conformance_disowning.h"
 #include "tests/stores/conformance_earlier.h"
+#include "tests/stores/conformance_event_log.h"
+#include "tests/stores/conformance_event_trimming.h"
+#include "tests/stores/conformance_event_windows.h"
+#include "tests/stores/conformance_events.h"
 #include "tests/stores/conformance_operating.h"
 #include "tests/stores/conformance_resolving.h"
 #include "tests/stores/conformance_settling.h"

@@ -9,6 +9,13 @@ std::unique_ptr<Store> make_memory(const StoreClock& clock, const std::string&) 
   return open_store(MemoryOptions{}, clock);
 }
 
+std::unique_ptr<Store> make_memory_with_log(const StoreClock& clock, const std::string&,
+                                            const EventRetention& events) {
+  MemoryOptions options;
+  options.events = events;
+  return open_store(options, clock);
+}
+
 std::unique_ptr<Store> make_sqlite(const StoreClock& clock, const std::string& folder) {
   SqliteOptions options;
   options.path = folder + "/semel.db";
@@ -18,7 +25,7 @@ std::unique_ptr<Store> make_sqlite(const StoreClock& clock, const std::string& f
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance,
-                         ::testing::Values(StoreMaker{"memory", make_memory},
+                         ::testing::Values(StoreMaker{"memory", make_memory, make_memory_with_log},
                                            StoreMaker{"sqlite", make_sqlite}),
                          maker_name);
 
