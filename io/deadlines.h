@@ -41,6 +41,8 @@ class Deadlines {
   /// The time of the last sweep: late by an interval at most, and free. For deadlines that are
   /// longer than that by far.
   [[nodiscard]] Clock::time_point coarse_now() const { return swept_; }
+  /// True if nothing is armed.
+  [[nodiscard]] bool is_idle() const { return head_.next_ == &head_; }
   /// Calls everything whose time has come. What is armed during the sweep waits for the next one.
   void sweep(Clock::time_point now);
 
