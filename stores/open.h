@@ -33,6 +33,9 @@ struct RedisOptions {
   std::string state_dir;               ///< Of the witness; empty: none is kept over a restart.
   std::chrono::milliseconds deadline{1'000};  ///< Of one operation, as the caller sees it.
   std::optional<EventRetention> events;       ///< Absent: no transition log.
+  std::string tls_ca;           ///< PEM file, for `rediss:`; empty: whom the system trusts.
+  std::string tls_certificate;  ///< PEM file that is shown to the server; empty: none is.
+  std::string tls_key;
 };
 
 /// Many replicas on one PostgreSQL.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace semel {
 
@@ -21,5 +22,8 @@ struct RedisFacts {
   std::string eviction;                ///< `noeviction`, ...; empty: it does not say.
   std::uint64_t memory_bytes_max = 0;  ///< 0: no limit.
 };
+
+/// Out of what INFO answers. What it does not say stays as it is in a fresh one.
+[[nodiscard]] RedisFacts read_redis_facts(std::string_view text);
 
 }  // namespace semel

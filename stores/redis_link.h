@@ -9,6 +9,7 @@
 
 #include "core/result.h"
 #include "io/task.h"
+#include "stores/link_set.h"
 #include "stores/open.h"
 #include "stores/record.h"
 #include "stores/redis_facts.h"
@@ -16,6 +17,9 @@
 #include "stores/redis_script.h"
 
 namespace semel {
+
+class RedisLink;
+class RedisSite;
 
 /// A fresh connection to one server, before any call is let through on it.
 /// @thread The worker whose connection it is.
@@ -98,8 +102,10 @@ class RedisLinks {
   void close();
 
  private:
-  class Site;
-  const std::shared_ptr<Site> site_;
+  [[nodiscard]] std::shared_ptr<RedisLink> link_of(const Executor& executor);
+
+  const std::shared_ptr<RedisSite> site_;
+  LinkSet<RedisLink> links_;
 };
 
 }  // namespace semel

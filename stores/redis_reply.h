@@ -30,8 +30,10 @@ struct RedisReply {
 /// @thread One at a time.
 class RedisReader {
  public:
-  /// A server that answers with more items or deeper than this is not one.
+  /// What announces a longer array is no server of ours.
   static constexpr std::size_t kItemsMax = 1U << 20;
+  /// Nor is what sends more than this without an end: Redis holds no text over 512 MiB.
+  static constexpr std::size_t kBytesMax = 640U << 20;
 
   RedisReader();
   RedisReader(const RedisReader&) = delete;

@@ -1,0 +1,23 @@
+#include "stores/link_watch.h"
+
+#include "io/spawn.h"
+
+namespace semel {
+
+void LinkWatch::wake() {
+  if (sweeping_) return;
+  sweeping_ = true;
+  spawn(executor_, keep_sweeping(shared_from_this()));
+}
+
+Task<> LinkWatch::keep_sweeping(std::shared_ptr<LinkWatch> self) {
+  Timer timer(self->executor_);
+  while (!self->deadlines_.is_idle()) {
+    timer.expires_after(kInterval);
+    co_await timer.async_wait(kNoThrow);
+    self->deadlines_.sweep(Deadlines::Clock::now());
+  }
+  self->sweeping_ = false;
+}
+
+}  // namespace semel

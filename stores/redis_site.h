@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "io/tls.h"
+#include "stores/open.h"
+#include "stores/redis_facts.h"
+#include "stores/redis_link.h"
+#include "stores/redis_pipeline.h"
+#include "stores/redis_topology.h"
+#include "stores/redis_url.h"
+
+namespace semel {
+
+/// What all links of one store share. They hold it, and it outlives the store where they do.
+/// @thread Any.
+class RedisSite {
+ public:
+  /// @throws StoreError
+  RedisSite(RedisOptions options, RedisHooks hooks);
+
+  [[nodiscard]] RedisPipeline::Replication replication() const;
+  /// How long one attempt at a connection may take.
+  [[nodiscard]] std::chrono::milliseconds connect_patience() const;
+
+  void close() { closed_.store(true); }
+  [[nodiscard]] bool is_closed() const { return closed_.load(); }
+
+  /// A connection was let through, or was looked at again.
+  void note_facts(const RedisFacts& facts);
+  [[nodiscard]] std::vector<RedisFacts> facts() const;
+  void note_failure(std::string sentence);
+  [[nodiscard]] std::string remark() const;
+  /// Each sentence once.
+  void warn(const std::string& sentence);
+
+  void note_ghost(std::size_t lane, StoreTime until);
+  [[nodiscard]] StoreTime ghosts_until(std::size_t lane) const;
+
+  const RedisOptions options;
+  const RedisUrl url;
+  const RedisHooks hooks;
+  const std::shared_ptr<const TlsTerms> tls;  ///< Null: plain.
+  const std::vector<Peer> sentinels;
+  RedisTopology topology;
+
+ private:
+  std::atomic<bool> closed_{false};
+  std::vector<std::atomic<StoreTime::rep>> ghosts_;
+  mutable std::mutex mutex_;  ///< Guards what follows.
+  std::map<std::string, RedisFacts> facts_;
+  std::string remark_;
+  std::set<std::string> warned_;
+};
+
+}  // namespace semel

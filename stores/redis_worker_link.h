@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stores/redis_node.h"
+#include "stores/redis_refusal.h"
+#include "stores/redis_script.h"
+#include "stores/redis_site.h"
+
+namespace semel {
+
+/// One worker's connections, and the way of a call to the one that holds its lane.
+/// @thread One worker's.
+class RedisLink : public std::enable_shared_from_this<RedisLink> {
+ public:
+  RedisLink(Executor executor, std::shared_ptr<RedisSite> site);
+
+  /// What RedisLinks::run promises.
+  [[nodiscard]] Task<Result<RedisReply>> run(const RedisScript& script, std::size_t lane,
+                                             std::vector<std::string> keys,
+                                             std::vector<std::string> args, StoreTime not_after);
+  void close();
+  [[nodiscard]] const Executor& executor() const { return watch_->executor(); }
+
+ private:
+  /// A call on its way: where it is sent, and how it is asked for.
+  struct Route;
+  enum class Next : std::uint8_t { Done, AskAgain, WaitAndAskAgain };
+
+  [[nodiscard]] RedisNode& holder(std::size_t lane);
+  [[nodiscard]] RedisNode& node(const Peer& peer);
+  /// What a refusal means for the way that the call takes next.
+  [[nodiscard]] Next follow(RedisRefusal refusal, const RedisReply& reply, Route& route);
+
+  const std::shared_ptr<LinkWatch> watch_;
+  const std::shared_ptr<RedisSite> site_;
+  /// By name; the one that moves with the topology has none.
+  std::map<std::string, std::shared_ptr<RedisNode>> nodes_;
+  std::vector<RedisNode*> holders_;  ///< By lane, as of
+  std::uint64_t holders_version_ = 0;
+};
+
+}  // namespace semel
