@@ -42,7 +42,9 @@ DurableLedger::DurableLedger(const SqliteOptions& options, const StoreClock& clo
       log_was_beside_(is_log_beside(options.path)),
       log_(options.path),
       timeline_(log_.meta_at_open().anchor, clock, current_boot_id()),
-      records_({}, Ledger::Journal::On),
+      records_({}, Ledger::Journal::On,
+               options.events ? Ledger::Telling::On : Ledger::Telling::Off),
+      writes_for_each_end_(options.events ? 2 : 1),
       reserve_(reserve_path(options.path)) {
   const std::string& path = options.path;
   read_rows(path);
@@ -50,10 +52,13 @@ DurableLedger::DurableLedger(const SqliteOptions& options, const StoreClock& clo
   records_.raise_fence(log_.meta_at_open().fence);
   if (const auto& bytes = log_.routes_at_open()) routes_ = decode_terms(*bytes);
   if (routes_) records_.adopt(*routes_);
+  const Fence found = records_.last_fence();
   compare_with_witness(options, doubt);
   if (const auto done = log_.accept(); !done) {
     throw StoreError(path + " cannot be written: " + std::string(name(done.error())));
   }
+  events_ = log_.open_events(options.events);
+  if (found != records_.last_fence()) events_->leap(kFenceLeap);
   const Now start = now();
   records_.settle_lost_claims(start);
   // Also without a change: that the file can be written is shown, and its time is carried on.
@@ -61,12 +66,13 @@ DurableLedger::DurableLedger(const SqliteOptions& options, const StoreClock& clo
     throw StoreError(path + " cannot be written: " + std::string(name(done.error())));
   }
   records_.commit();
+  events_->settle();
   watch_->note(durable_fence_);
 }
 
 void DurableLedger::keep_reserve(std::size_t cost) {
   if (!reserve_.is_possible()) return;
-  const std::size_t least = kReserveBase + records_.open_cost() + cost;
+  const std::size_t least = kReserveBase + (records_.open_cost() + cost) * writes_for_each_end_;
   if (reserve_.bytes() < least) {
     if (asked_for_space_) return;
     if (!reserve_.grow_to(least + kReserveStep) && !reserve_.grow_to(least)) {
@@ -78,7 +84,8 @@ void DurableLedger::keep_reserve(std::size_t cost) {
     }
   }
   const std::size_t bytes = reserve_.bytes();
-  records_.limit_open_cost(bytes > kReserveBase ? bytes - kReserveBase : 0);
+  records_.limit_open_cost(bytes > kReserveBase ? (bytes - kReserveBase) / writes_for_each_end_
+                                                : 0);
 }
 
 bool DurableLedger::is_reserve_spent() const {
@@ -165,7 +172,7 @@ Result<void> DurableLedger::commit(const Now& now) {
     undo();
     return Fault::StoreBroken;
   }
-  if (records_.changes().empty() && reclaim_ == 0 && !adopting_) {
+  if (records_.changes().empty() && reclaim_ == 0 && !adopting_ && !events_->is_asked()) {
     records_.commit();  // What is counted without a change has been told all the same.
     return {};
   }
@@ -184,32 +191,35 @@ Result<void> DurableLedger::commit(const Now& now) {
     if (record && !record->answer.empty()) remember_body(change.key, *record);
   }
   records_.commit();
+  events_->settle();
   watch_->note(durable_fence_);
   return {};
 }
 
 Result<void> DurableLedger::write_with_reserve(const Now& now) {
-  const bool completes = reclaim_ == 0 && !adopting_ && records_.only_completes();
+  const bool completes =
+      reclaim_ == 0 && !adopting_ && !events_->is_asked() && records_.only_completes();
   // What is free now belongs to the claims that are open.
   if (is_reserve_spent() && records_.open_cost() > 0 && !completes) return Fault::StoreFull;
   const std::size_t dead_before = dead_rows_.size();
   auto done = write_transaction(now);
-  if (!done) {
-    log_.rollback();
-    dead_rows_.resize(dead_before);
-  }
+  if (!done) roll_back(dead_before);
   if (done || done.error() != Fault::StoreFull || !completes || reserve_.bytes() == 0) return done;
   log_.allocate_ahead(reserve_.give_up());
   done = write_transaction(now);
-  if (!done) {
-    log_.rollback();
-    dead_rows_.resize(dead_before);
-  }
+  if (!done) roll_back(dead_before);
   return done;
+}
+
+void DurableLedger::roll_back(std::size_t dead_rows_before) {
+  log_.rollback();
+  events_->rollback();
+  dead_rows_.resize(dead_rows_before);
 }
 
 void DurableLedger::undo() {
   records_.rollback();
+  events_->undo();
   adopting_.reset();
   reclaim_ = 0;
   purge_ = false;
@@ -221,6 +231,7 @@ Result<void> DurableLedger::write_transaction(const Now& now) {
   for (const auto& change : records_.changes()) {
     if (const auto done = write_change(change, row_before); !done) return done;
   }
+  if (const auto done = events_->write(records_.transitions(), now); !done) return done;
   const std::size_t reclaimed = std::min(reclaim_, dead_rows_.size());
   for (std::size_t i = 0; i < reclaimed; ++i) {
     if (const auto done = log_.remove(dead_rows_[i]); !done) return done;

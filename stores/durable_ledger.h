@@ -8,6 +8,7 @@
 #include "stores/ledger.h"
 #include "stores/loss_watch.h"
 #include "stores/space_reserve.h"
+#include "stores/sqlite_events.h"
 #include "stores/sqlite_log.h"
 #include "stores/state_lock.h"
 #include "stores/store_timeline.h"
@@ -32,6 +33,7 @@ class DurableLedger {
 
   [[nodiscard]] Now now() const { return timeline_.now(); }
   [[nodiscard]] Ledger& records() { return records_; }
+  [[nodiscard]] SqliteEvents& events() { return *events_; }
 
   /// Before a claim of that completion_cost(): none is granted that could not be completed on a
   /// full disk. 0: only what is open already.
@@ -91,6 +93,8 @@ class DurableLedger {
   void compare_with_witness(const SqliteOptions& options, const std::string& doubt);
   /// Everything but the file is as at the last commit().
   void undo();
+  /// What the transaction under way has done in the file is undone, and nothing else.
+  void roll_back(std::size_t dead_rows_before);
   [[nodiscard]] Result<void> write_transaction(const Now& now);
   [[nodiscard]] Result<void> write_with_reserve(const Now& now);
   [[nodiscard]] bool is_reserve_spent() const;
@@ -106,6 +110,8 @@ class DurableLedger {
   SqliteLog log_;
   StoreTimeline timeline_;
   Ledger records_;
+  std::unique_ptr<SqliteEvents> events_;
+  const std::size_t writes_for_each_end_;  ///< Of a claim: its record, and its event.
   SpaceReserve reserve_;
   bool asked_for_space_ = false;  ///< In vain, by a claim of this group.
   bool is_disk_full_ = false;     ///< As the last transaction found it.

@@ -35,6 +35,23 @@ void configure() {
   static_cast<void>(configured);
 }
 
+bool is_full(int error) { return error == ENOSPC || error == EDQUOT; }
+
+/// Why the last sync failed. SQLite tells a COMMIT's reason to the file alone that it synced: one
+/// of two, and what the other remembers is at worst a full disk of earlier.
+int sync_errno(sqlite3* database) {
+  int reason = 0;
+  for (const int which : {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER}) {
+    sqlite3_file* file = nullptr;
+    int remembered = 0;
+    sqlite3_file_control(database, "main", which, &file);
+    if (file == nullptr || file->pMethods == nullptr) continue;
+    file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &remembered);
+    if (remembered != 0 && (reason == 0 || is_full(reason))) reason = remembered;
+  }
+  return reason;
+}
+
 }  // namespace
 
 void make_file(const std::string& path) {
@@ -69,6 +86,14 @@ Database open_file(const std::string& path) {
 StoreError failure(sqlite3* database, const std::string& path) {
   const bool damaged = (sqlite3_errcode(database) & 0xFF) == SQLITE_CORRUPT;
   return StoreError(path + ": " + sqlite3_errmsg(database) + (damaged ? kDamageCure : ""));
+}
+
+Fault fault_of(sqlite3* database, int code) {
+  const int primary = code & 0xFF;
+  if (primary == SQLITE_FULL) return Fault::StoreFull;
+  if (primary == SQLITE_IOERR && is_full(sqlite3_system_errno(database))) return Fault::StoreFull;
+  if (code == SQLITE_IOERR_FSYNC && is_full(sync_errno(database))) return Fault::StoreFull;
+  return Fault::StoreBroken;
 }
 
 void run_or_throw(sqlite3* database, const char* sql, const std::string& path) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/fault.h"
 #include "stores/log_note.h"
 #include "stores/open.h"
 #include "stores/sqlite_statement.h"
@@ -21,6 +22,8 @@ void make_file(const std::string& path);
 
 /// The last error of `database` as a sentence, with its cure where the file is damaged.
 [[nodiscard]] StoreError failure(sqlite3* database, const std::string& path);
+/// What the code with which a statement ended says of the world: StoreFull or StoreBroken.
+[[nodiscard]] Fault fault_of(sqlite3* database, int code);
 /// @throws StoreError
 void run_or_throw(sqlite3* database, const char* sql, const std::string& path);
 /// @throws StoreError

@@ -12,6 +12,7 @@
 #include "stores/log_note.h"
 #include "stores/open.h"
 #include "stores/row_tally.h"
+#include "stores/sqlite_events.h"
 #include "stores/sqlite_file.h"
 #include "stores/sqlite_schema.h"
 
@@ -21,6 +22,7 @@ namespace {
 using sqlite::blob_of;
 using sqlite::Database;
 using sqlite::failure;
+using sqlite::fault_of;
 using sqlite::first_column;
 using sqlite::open_file;
 using sqlite::prepare;
@@ -74,30 +76,7 @@ struct SqliteLog::Connection {
   bool is_log_own = true;
   Statement begin, commit, rollback, append, remove, put_meta, put_routes, read_response;
 
-  [[nodiscard]] Fault fault(int code) const {
-    const int primary = code & 0xFF;
-    if (primary == SQLITE_FULL) return Fault::StoreFull;
-    if (primary == SQLITE_IOERR && is_full(sqlite3_system_errno(database.get()))) {
-      return Fault::StoreFull;
-    }
-    if (code == SQLITE_IOERR_FSYNC && is_full(sync_errno())) return Fault::StoreFull;
-    return Fault::StoreBroken;
-  }
-  /// Why the last sync failed. SQLite tells a COMMIT's reason to the file alone that it synced: one
-  /// of two, and what the other remembers is at worst a full disk of earlier.
-  [[nodiscard]] int sync_errno() const {
-    int reason = 0;
-    for (const int which : {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER}) {
-      sqlite3_file* file = nullptr;
-      int remembered = 0;
-      sqlite3_file_control(database.get(), "main", which, &file);
-      if (file == nullptr || file->pMethods == nullptr) continue;
-      file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &remembered);
-      if (remembered != 0 && (reason == 0 || is_full(reason))) reason = remembered;
-    }
-    return reason;
-  }
-  static bool is_full(int error) { return error == ENOSPC || error == EDQUOT; }
+  [[nodiscard]] Fault fault(int code) const { return fault_of(database.get(), code); }
   [[nodiscard]] Result<void> finish(Use& use) const {
     const int code = use.step();
     if (code != SQLITE_DONE) return fault(code);
@@ -308,6 +287,10 @@ Result<void> SqliteLog::accept() {
   }
   c.put_meta = prepare(database, schema::kUpdateMeta, path);
   return {};
+}
+
+std::unique_ptr<SqliteEvents> SqliteLog::open_events(const std::optional<EventRetention>& kept) {
+  return std::make_unique<SqliteEvents>(connection_->database.get(), connection_->store_id, kept);
 }
 
 Result<void> SqliteLog::begin() {

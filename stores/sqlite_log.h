@@ -8,9 +8,12 @@
 
 #include "core/claim.h"
 #include "core/result.h"
+#include "stores/event.h"
 #include "stores/store_timeline.h"
 
 namespace semel {
+
+class SqliteEvents;
 
 /// What to do about a file whose pages or rows are not what they should be.
 inline constexpr char kDamageCure[] =
@@ -68,6 +71,13 @@ class SqliteLog {
   /// closing leaves both as they were found, so that they can still be told apart.
   /// @throws StoreError
   [[nodiscard]] Result<void> accept();
+  /// The transition log in the same file: what it writes is of the transaction under way. After
+  /// accept().
+  /// @param kept  Absent: nothing is told any more.
+  /// @owns  Of use as long as this is.
+  /// @throws StoreError
+  [[nodiscard]] std::unique_ptr<SqliteEvents> open_events(
+      const std::optional<EventRetention>& kept);
 
   /// The response beside an entry; absent if the row has none or is gone.
   [[nodiscard]] Result<std::optional<std::string>> read_response(std::uint64_t seq);

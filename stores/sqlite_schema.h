@@ -33,6 +33,36 @@ inline constexpr char kHasLogNoteColumn[] =
 inline constexpr char kSelectLogNote[] =
     "SELECT log_note, row_count, row_hash, store_ns FROM meta WHERE id = 1";
 
+/// The transition log: made when it is first asked for.
+inline constexpr char kHasEventTables[] =
+    "SELECT count(*) FROM sqlite_master WHERE name = 'event_span'";
+inline constexpr char kEventTables[] =
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE event(number INTEGER PRIMARY KEY, kind INTEGER NOT NULL, key BLOB NOT NULL,"
+    "                   reference BLOB NOT NULL, fence INTEGER NOT NULL, policy INTEGER NOT NULL,"
+    "                   tenant BLOB NOT NULL, route BLOB NOT NULL, reason INTEGER, status INTEGER,"
+    "                   happened INTEGER, at_ns INTEGER NOT NULL, store_ns INTEGER NOT NULL);"
+    "CREATE TABLE event_span(id INTEGER PRIMARY KEY CHECK(id = 1), trimmed INTEGER NOT NULL,"
+    "                        last INTEGER NOT NULL);"
+    "INSERT INTO event_span(id, trimmed, last) VALUES(1, 0, 0);"
+    "COMMIT";
+inline constexpr char kSelectEventSpan[] =
+    "SELECT trimmed, max(last, ifnull((SELECT max(number) FROM event), 0)) FROM event_span";
+inline constexpr char kUpdateEventSpan[] = "UPDATE event_span SET trimmed = ?1, last = ?2";
+inline constexpr char kInsertEvent[] =
+    "INSERT INTO event(number, kind, key, reference, fence, policy, tenant, route, reason, status,"
+    "                  happened, at_ns, store_ns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)";
+inline constexpr char kSelectEvents[] =
+    "SELECT number, kind, key, reference, fence, policy, tenant, route, reason, status, happened,"
+    "       at_ns FROM event WHERE number > ?1 ORDER BY number LIMIT ?2";
+inline constexpr char kSelectOldestEvents[] =
+    "SELECT number, store_ns FROM event ORDER BY number LIMIT ?1";
+inline constexpr char kSelectEndOfEvents[] =
+    "SELECT max(number) FROM (SELECT number FROM event WHERE number > ?1 ORDER BY number LIMIT ?2)";
+inline constexpr char kDropEvents[] = "DELETE FROM event WHERE number <= ?1";
+inline constexpr char kForgetEvents[] =
+    "DELETE FROM event WHERE number > ?1 AND number <= ?2 AND tenant = ?3";
+
 inline constexpr char kInsertMeta[] =
     "INSERT INTO meta(boot_id, boot_ns, store_ns, fence, row_count, row_hash, tally_ns, log_note,"
     "                 store_id, id) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?3, ?7, ?8, 1)";

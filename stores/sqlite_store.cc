@@ -10,6 +10,12 @@
 #include <utility>
 
 namespace semel {
+namespace {
+
+/// How many events are looked through in one transaction, at most.
+constexpr std::size_t kForgetBatch = 10'000;
+
+}  // namespace
 
 template <class T, class Step>
 class SqliteStore::Call final : public WaitingCall {
@@ -206,11 +212,26 @@ Task<Result<ResolveReply>> SqliteStore::resolve(Reference reference, Resolution 
 }
 
 Task<Result<std::size_t>> SqliteStore::forget(std::string tenant) {
-  return ask<std::size_t>([tenant = std::move(tenant)](DurableLedger& ledger, const Now& now) {
-    const std::size_t forgotten = ledger.records().forget(tenant, now);
+  // A log may be long: what is there already is looked through in parts, so that nobody waits for
+  // all of it.
+  std::uint64_t looked_through = 0;
+  for (std::optional<std::uint64_t> last = 0; last;) {
+    auto part = [tenant, looked_through](DurableLedger& ledger, const Now&) {
+      return ledger.events().forget(tenant, looked_through, kForgetBatch);
+    };
+    auto done = co_await ask<std::optional<std::uint64_t>>(std::move(part));
+    if (!done) co_return done.error();
+    last = *done;
+    looked_through = last.value_or(looked_through);
+  }
+  auto step = [tenant = std::move(tenant), looked_through](DurableLedger& ledger, const Now& now) {
+    Ledger& records = ledger.records();
+    const std::size_t forgotten = records.forget(tenant, now);
+    ledger.events().forget_rest(tenant, looked_through, records.transitions().size());
     ledger.reclaim_all();
     return Result<std::size_t>(forgotten);
-  });
+  };
+  co_return co_await ask<std::size_t>(std::move(step));
 }
 
 Task<Result<std::vector<RouteTerms>>> SqliteStore::routes() {
@@ -226,11 +247,21 @@ Task<Result<void>> SqliteStore::adopt_routes(std::vector<RouteTerms> routes) {
 }
 
 Task<Result<SweepReport>> SqliteStore::sweep(std::size_t limit) {
-  return ask<SweepReport>([limit](DurableLedger& ledger, const Now& now) {
+  return ask<SweepReport>([limit](DurableLedger& ledger, const Now& now) -> Result<SweepReport> {
     ledger.keep_reserve(0);
     SweepReport report = ledger.records().sweep(limit, now);
     if (ledger.reclaim(limit)) report.more = true;
-    return Result<SweepReport>(report);
+    const auto trimmed = ledger.events().trim(limit, now);
+    if (!trimmed) return trimmed.error();
+    if (*trimmed) report.more = true;
+    return report;
+  });
+}
+
+Task<Result<std::variant<EventPage, EventGap>>> SqliteStore::events(EventFilter filter) {
+  using Told = std::variant<EventPage, EventGap>;
+  return ask<Told>([filter = std::move(filter)](DurableLedger& ledger, const Now&) {
+    return ledger.events().read(filter);
   });
 }
 

@@ -38,6 +38,7 @@ class SqliteStore final : public Store {
   Task<Result<SweepReport>> sweep(std::size_t limit) override;
   Task<StoreHealth> health() override;
   Task<Result<bool>> acknowledge() override;
+  Task<Result<std::variant<EventPage, EventGap>>> events(EventFilter filter) override;
   /// Finishes what is queued, then closes the file.
   void close() override;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stores/open.h"
+#include "tests/stores/event_lines.h"
 #include "tests/stores/requests.h"
 #include "tests/stores/run.h"
 
@@ -225,8 +226,11 @@ TEST_P(StoreAgreement, TheSameHistoryGetsTheSameAnswers) {
   SqliteOptions options;
   options.path = folder.path() + "/semel.db";
   options.deadline = 30s;
+  options.events.emplace();
   static_cast<void>(init_store(options));
-  const auto memory = open_store(MemoryOptions{}, memory_clock.clock());
+  MemoryOptions memory_options;
+  memory_options.events.emplace();
+  const auto memory = open_store(memory_options, memory_clock.clock());
   const auto sqlite = open_store(options, sqlite_clock.clock());
   History first(GetParam(), *memory, memory_clock);
   History second(GetParam(), *sqlite, sqlite_clock);
@@ -240,6 +244,9 @@ TEST_P(StoreAgreement, TheSameHistoryGetsTheSameAnswers) {
   EXPECT_EQ(one.records, other.records);
   EXPECT_EQ(one.last_fence, other.last_fence);
   EXPECT_EQ(one.resolutions_contradicted, other.resolutions_contradicted);
+  const auto told = event_lines(*memory);
+  EXPECT_EQ(event_lines(*sqlite), told);
+  EXPECT_FALSE(told.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, StoreAgreement, ::testing::Range<std::uint64_t>(1, 9));

@@ -13,10 +13,13 @@
 namespace semel::testing {
 namespace {
 
+enum class EventLog : std::uint8_t { Off, On };
+
 /// A store on a small disk, told in sentences for on_a_small_disk().
 class Tale {
  public:
-  explicit Tale(const std::string& folder) : neighbour(folder) {
+  explicit Tale(const std::string& folder, EventLog log = EventLog::Off) : neighbour(folder) {
+    if (log == EventLog::On) options_.events.emplace();
     options_.path = folder + "/semel.db";
     options_.deadline = 30s;
     static_cast<void>(init_store(options_));
@@ -115,9 +118,9 @@ StoredResponsePtr end_all_on_a_full_disk(Tale& tale, const std::vector<Attempt>&
   return last;
 }
 
-TEST(SqliteReserve, EveryOpenClaimCanBeEndedOnAFullDisk) {
-  on_a_small_disk("4m", [](const std::string& folder) {
-    Tale tale(folder);
+void end_every_open_claim(EventLog log) {
+  on_a_small_disk(log == EventLog::On ? "8m" : "4m", [log](const std::string& folder) {
+    Tale tale(folder, log);
     std::vector<Attempt> open;
     for (std::uint64_t n = 0; n < 100; ++n) {
       open.push_back(tale.open_claim(request_of(n, n)));
@@ -135,6 +138,12 @@ TEST(SqliteReserve, EveryOpenClaimCanBeEndedOnAFullDisk) {
              "claim " + std::to_string(n) + " is told otherwise later");
     }
   });
+}
+
+TEST(SqliteReserve, EveryOpenClaimCanBeEndedOnAFullDisk) { end_every_open_claim(EventLog::Off); }
+
+TEST(SqliteReserve, EveryOpenClaimCanBeEndedAndToldOnAFullDisk) {
+  end_every_open_claim(EventLog::On);
 }
 
 TEST(SqliteReserve, AClaimThatCouldNotBeEndedIsNotGranted) {
@@ -170,23 +179,30 @@ TEST(SqliteReserve, EachOfManyMayHaveBeenAnsweredWithLongHeaderLines) {
   });
 }
 
+void end_many_with_a_long_name(std::size_t name_bytes, EventLog log) {
+  on_a_small_disk(
+      log == EventLog::On ? "96m" : "48m", [name_bytes, log](const std::string& folder) {
+        Tale tale(folder, log);
+        std::vector<Attempt> open;
+        for (std::uint64_t n = 0; n < kMany; ++n) {
+          auto request = request_of(n, n);
+          request.tenant = std::string(name_bytes, 't');
+          open.push_back(tale.open_claim(request));
+          demand(open.back().fence.value != 0, "no room for claim " + std::to_string(n));
+        }
+        for (const Attempt& attempt : open) {
+          tale.neighbour.take_all();
+          demand(tale.record(attempt, bare_answer()).has_value(), "one could not be recorded");
+        }
+      });
+}
+
 TEST(SqliteReserve, EachOfManyMayBeOfATenantWithALongName) {
   for (const std::size_t name_bytes : {700, 2'000, 5'000}) {
-    SCOPED_TRACE(name_bytes);
-    on_a_small_disk("48m", [name_bytes](const std::string& folder) {
-      Tale tale(folder);
-      std::vector<Attempt> open;
-      for (std::uint64_t n = 0; n < kMany; ++n) {
-        auto request = request_of(n, n);
-        request.tenant = std::string(name_bytes, 't');
-        open.push_back(tale.open_claim(request));
-        demand(open.back().fence.value != 0, "no room for claim " + std::to_string(n));
-      }
-      for (const Attempt& attempt : open) {
-        tale.neighbour.take_all();
-        demand(tale.record(attempt, bare_answer()).has_value(), "one could not be recorded");
-      }
-    });
+    for (const EventLog log : {EventLog::Off, EventLog::On}) {
+      SCOPED_TRACE(name_bytes);
+      end_many_with_a_long_name(name_bytes, log);
+    }
   }
 }
 
