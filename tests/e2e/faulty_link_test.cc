@@ -160,5 +160,19 @@ TEST(FaultyLink, WhereNobodyListensTheOneWhoDialsIsReset) {
               dialled.read_some(text, Deadline(kPatience)) == Incoming::Reset);
 }
 
+TEST_F(FaultyLinkTest, WhatIsHeldPassesLaterAndItsEndToo) {
+  send(dialled, "before");
+  EXPECT_TRUE(reads(target, "before"));
+  link.hold();
+  send(dialled, "held");
+  dialled.half_close();
+  EXPECT_EQ(read_all(target, milliseconds{50}), Ending("", Incoming::TimedOut));
+  send(target, "answer");
+  EXPECT_EQ(read_all(dialled, milliseconds{50}), Ending("", Incoming::TimedOut));
+  link.let_pass();
+  EXPECT_EQ(read_all(target), Ending("held", Incoming::Finished));
+  EXPECT_TRUE(reads(dialled, "answer"));
+}
+
 }  // namespace
 }  // namespace semel::testing

@@ -63,6 +63,13 @@ void FaultyLink::pace(Pace pace) {
   pace_ = pace;
 }
 
+void FaultyLink::hold() { is_held_ = true; }
+
+void FaultyLink::let_pass() {
+  is_held_ = false;
+  woken_.wake();
+}
+
 std::size_t FaultyLink::passed(Way way) const {
   const std::lock_guard lock(mutex_);
   return passed_[index(way)];
@@ -85,7 +92,8 @@ void FaultyLink::run() {
         const bool stalls = pair.flows[0].is_stalled || pair.flows[1].is_stalled;
         if (ends_stalls && stalls) pair.is_over = true;
         for (const Way way : kWays) {
-          if (!pair.is_over && is_due(pair.flows[index(way)])) deliver(pair, way);
+          const bool may_pass = !pair.is_over && !is_held_;
+          if (may_pass && is_due(pair.flows[index(way)])) deliver(pair, way);
         }
       }
     }
@@ -107,8 +115,8 @@ int FaultyLink::poll_once(std::vector<std::pair<Pair*, std::size_t>>& sockets) {
       if (!flow.has_ended && !flow.is_stalled && flow.pending.size() < kPendingMax) {
         events |= POLLIN;
       }
-      if (!back.pending.empty() && back.due <= Clock::now()) events |= POLLOUT;
-      if (!flow.pending.empty()) wake_at = std::min(wake_at, flow.due);
+      if (!is_held_ && !back.pending.empty() && back.due <= Clock::now()) events |= POLLOUT;
+      if (!is_held_ && !flow.pending.empty()) wake_at = std::min(wake_at, flow.due);
       if (events == 0) continue;
       entries.push_back({pair.ends[index(way)].fd(), events, 0});
       sockets.emplace_back(&pair, index(way));

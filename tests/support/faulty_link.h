@@ -58,6 +58,11 @@ class FaultyLink {
   /// Breaks no more, and ends what stalls. Counting begins anew. @return whether it broke.
   bool disarm();
   void pace(Pace pace);
+  /// From now on nothing passes, either way, on any connection, new ones among them: no byte and no
+  /// end, as where a network loses every packet. What is on its way is kept.
+  void hold();
+  /// What was kept passes, as packets that are sent again do, however late.
+  void let_pass();
 
   /// Bytes that were handed on that way since arm() or disarm().
   [[nodiscard]] std::size_t passed(Way way) const;
@@ -101,6 +106,7 @@ class FaultyLink {
   const Socket listener_;
   const WakePipe woken_;
   std::list<Pair> pairs_;  ///< The link's thread's.
+  std::atomic<bool> is_held_{false};
 
   mutable std::mutex mutex_;  ///< Guards what follows.
   std::optional<Break> armed_;

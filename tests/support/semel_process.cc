@@ -46,11 +46,13 @@ std::vector<Sample> parse_metrics(std::string_view text) {
 SemelProcess::SemelProcess(SemelOptions options)
     : options_(std::move(options)), port_(free_port()), metrics_port_(free_port()) {
   write_file(config_file(), config_text());
-  if (options_.store == StoreKind::Sqlite) {
-    const Finished init = run({options_.binary, "store", "init", config_file()});
-    if (!init.exit || init.exit->code != 0) {
-      throw std::runtime_error("semel store init failed:\n" + init.out + init.err);
-    }
+  if (options_.store == StoreKind::Sqlite) init_store();
+}
+
+void SemelProcess::init_store() const {
+  const Finished init = run({options_.binary, "store", "init", config_file()});
+  if (!init.exit || init.exit->code != 0) {
+    throw std::runtime_error("semel store init failed:\n" + init.out + init.err);
   }
 }
 
@@ -60,9 +62,12 @@ std::string SemelProcess::store_file() const {
 }
 
 std::string SemelProcess::config_text() const {
-  const std::string store = options_.store == StoreKind::Memory
-                                ? "memory: {allow_volatile: true" + options_.memory_limits + "}"
-                                : "sqlite: {path: \"" + store_file() + "\"}";
+  std::string store = options_.shared_store;
+  if (options_.store == StoreKind::Memory) {
+    store = "memory: {allow_volatile: true" + options_.memory_limits + "}";
+  } else if (options_.store == StoreKind::Sqlite) {
+    store = "sqlite: {path: \"" + store_file() + "\"}";
+  }
   return "version: 1\n"
          "listen: {address: \"127.0.0.1:" +
          std::to_string(port_) + "\"" + options_.listen_more +

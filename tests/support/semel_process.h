@@ -13,7 +13,7 @@
 
 namespace semel::testing {
 
-enum class StoreKind : std::uint8_t { Memory, Sqlite };
+enum class StoreKind : std::uint8_t { Memory, Sqlite, Shared };
 
 /// What a test wants to be different.
 struct SemelOptions {
@@ -21,6 +21,7 @@ struct SemelOptions {
   StoreKind store = StoreKind::Memory;
   std::string memory_limits;  ///< Of the memory store: `, max_records: 2`.
   std::string store_folder;   ///< Where the SQLite file lies; empty: the temporary folder.
+  std::string shared_store;   ///< Of a store of many replicas: `redis: {url: "redis://..."}`.
   std::string listen_more;    ///< Of the listener: `, authorities: [a.test]`.
   std::string yaml;           ///< Upstreams, routes, limits: all but listeners and store.
   std::vector<std::string> environment;  ///< `NAME=value`.
@@ -30,8 +31,12 @@ struct SemelOptions {
 class SemelProcess {
  public:
   /// Writes the configuration and, for SQLite, initialises the store. Starts nothing.
-  /// @throws std::runtime_error if `semel store init` fails; the text holds what it printed.
+  /// @throws std::runtime_error as init_store().
   explicit SemelProcess(SemelOptions options);
+
+  /// `semel store init`: of a shared store, by whoever is first.
+  /// @throws std::runtime_error if it fails; the text holds what it printed.
+  void init_store() const;
 
   /// Starts it and waits until it is ready.
   /// @param words  Further arguments of `semel serve`.

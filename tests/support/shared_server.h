@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tests/support/postgres_server.h"
+#include "tests/support/redis_server.h"
+
+namespace semel::testing {
+
+enum class SharedKind : std::uint8_t { Redis, Postgres };
+[[nodiscard]] std::string_view name(SharedKind kind);
+
+/// The server of a store that replicas share, whichever it is: every grant of it on the disk before
+/// it is told.
+class SharedServer {
+ public:
+  [[nodiscard]] static bool is_installed(SharedKind kind);
+
+  /// @param wall  Its clock; it outlives the server. Null: this machine's.
+  explicit SharedServer(SharedKind kind, const MovedWall* wall = nullptr);
+
+  [[nodiscard]] std::uint16_t port() const;
+  /// What a configuration says below `store:`, for somebody who reaches it at that port.
+  /// @param more  Further keys: `, wait_replicas: 1`.
+  [[nodiscard]] std::string yaml(std::uint16_t port, const std::string& more = {}) const;
+
+  void kill9();
+  void pause();
+  void resume();
+  void restart();
+
+ private:
+  // One of the two.
+  std::unique_ptr<RedisServer> redis_;
+  std::unique_ptr<PostgresServer> postgres_;
+};
+
+}  // namespace semel::testing
