@@ -1,19 +1,23 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "stores/pg_statement.h"
+#include "stores/pg_value.h"
 #include "stores/record.h"
 
 namespace semel {
 
 /// What one server says of itself when a connection to it is made.
 struct PgFacts {
-  int version = 0;             ///< As `server_version_num`: 150014 is 15.14.
-  std::string system_id;       ///< Drawn at initdb, decimal. Empty: the role may not read it.
-  std::uint32_t timeline = 0;  ///< Of the WAL that is being written: rises when a standby is
-                               ///< promoted, or a backup restored. 0 on a standby.
+  int version = 0;          ///< As `server_version_num`: 150014 is 15.14.
+  bool has_origin = false;  ///< The role may read the two that follow.
+  std::string system_id;    ///< Drawn at initdb, decimal.
+  /// Of the WAL that is being written: rises when a standby is promoted or a backup restored.
+  /// 0 on a standby.
+  std::uint32_t timeline = 0;
   bool is_standby = false;
   bool is_read_only = false;  ///< `default_transaction_read_only`, or a standby.
   StoreTime started{0};       ///< When its postmaster started: since 1970, by its own clock.
@@ -28,5 +32,15 @@ struct PgFacts {
 
   [[nodiscard]] int major() const { return version / 10'000; }
 };
+
+/// What a new connection is asked first.
+[[nodiscard]] const PgStatement& pg_facts_statement();
+[[nodiscard]] std::optional<PgFacts> pg_facts_of(const PgRows& answer);
+/// Asked where `has_origin`.
+[[nodiscard]] const PgStatement& pg_origin_statement();
+/// @return false: that is no answer to it.
+[[nodiscard]] bool add_origin(PgFacts& facts, const PgRows& answer);
+/// Why a store cannot live there: a standby, or one that takes no writes. Empty: it can.
+[[nodiscard]] std::string refusal_of(const PgFacts& facts);
 
 }  // namespace semel
