@@ -168,6 +168,11 @@ constexpr std::array kRows{
                "What is stored under this reference cannot be read; its key stays taken.", kNever},
     ProblemRow{ProblemType::ReloadRefused, 409, "reload-refused", "Reload refused",
                "The configuration was not taken and the old one runs on.", kNever},
+    ProblemRow{
+        ProblemType::EventsGone, 410, "events-gone", "Events no longer kept",
+        "Events behind this position are no longer kept: list the records, and read on after "
+        "the position that oldest names.",
+        kNever},
 };
 
 constexpr bool rows_stand_in_order() {
@@ -177,7 +182,7 @@ constexpr bool rows_stand_in_order() {
   return true;
 }
 static_assert(rows_stand_in_order(), "kRows must list ProblemType in its own order, without gaps");
-static_assert(kRows.size() == static_cast<std::size_t>(ProblemType::ReloadRefused) + 1);
+static_assert(kRows.size() == static_cast<std::size_t>(ProblemType::EventsGone) + 1);
 
 /// Stripe's word for the kind of error: its SDKs choose an exception class by it.
 std::string_view error_type(const ProblemRow& row) {
@@ -234,6 +239,7 @@ std::string render_body(const Problem& problem) {
   if (!problem.route.empty()) body.text("route", problem.route);
   if (problem.upstream_status) body.number("upstream_status", *problem.upstream_status);
   if (problem.original_status) body.number("original_status", *problem.original_status);
+  if (problem.oldest) body.text("oldest", *problem.oldest);
   body.begin("error");
   JsonObject error(out);
   error.text("type", error_type(row));

@@ -52,6 +52,7 @@ enum class ProblemType : std::uint8_t {
   AttemptAlive,      ///< It may still happen: "it did not happen" is not taken yet.
   RecordUnreadable,
   ReloadRefused,
+  EventsGone,  ///< What was asked for of the transition log is older than what is kept.
 };
 
 /// What `x-should-retry` and `stripe-should-retry` say. Silent where spec 8 has a dash.
@@ -80,6 +81,7 @@ struct Problem {
   std::optional<std::uint16_t> upstream_status;
   std::optional<std::uint16_t> original_status;
   std::optional<int> retry_after_seconds;
+  std::optional<std::string> oldest;  ///< EventsGone: where what is kept begins.
 };
 
 /// What the retry fields say of this refusal: the row's word, but for an upstream that failed or
@@ -88,8 +90,8 @@ struct Problem {
 [[nodiscard]] RetryVeto retry_veto(const Problem& problem);
 
 /// The body, in UTF-8: type, title, status, detail, reference, retryable, dispatched, policy,
-/// route, upstream_status, original_status and `error: {type, code, message}`. Absent members are
-/// left out, `retryable` where `retry_veto` is silent. `detail` may hold any bytes.
+/// route, upstream_status, original_status, oldest and `error: {type, code, message}`. Absent
+/// members are left out, `retryable` where `retry_veto` is silent. `detail` may hold any bytes.
 /// @source RFC 9457; spec 8. `type` is the URL path `/problems/<slug>` of the project's docs.
 [[nodiscard]] std::string render_body(const Problem& problem);
 

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t kPageRecords = 100;
 constexpr std::size_t kPageRecordsMax = 1000;
+/// Longer than a stream that is read needs to end; one that is not read is cut.
+constexpr std::chrono::seconds kStreamEnd{1};
 
 PageReply json_page(std::string body) {
   PageReply reply;
@@ -80,13 +82,14 @@ std::variant<ListFilter, std::string> read_filter(const PageTarget& target) {
 }  // namespace
 
 Admin::Admin(Store& store, MetricsShard& shard, AuditLog audit, Reload reload)
-    : store_(store), shard_(shard), audit_(audit), reload_(std::move(reload)) {
+    : store_(store), shard_(shard), audit_(audit), reload_(std::move(reload)), feed_(store) {
   pages_ = {
       {"GET", {"v1", "records"}, {"state", "tenant", "after", "limit"}, &Admin::list},
       {"GET", {"v1", "records", "*"}, {}, &Admin::show},
       {"POST", {"v1", "records", "*", "resolve"}, {}, &Admin::resolve},
       {"DELETE", {"v1", "tenants", "*", "records"}, {"operator", "note"}, &Admin::forget},
       {"POST", {"v1", "store", "acknowledge"}, {"operator", "note"}, &Admin::acknowledge},
+      {"GET", {"v1", "events"}, {"after", "limit"}, &Admin::events},
   };
   if (reload_) {
     pages_.push_back(
@@ -121,7 +124,7 @@ Task<PageReply> Admin::answer(PageRequest request) {
     if (page->path[i] == "*") call.subject = target->path[i];
   }
   call.target = *std::move(target);
-  call.body = std::move(request.body);
+  call.request = std::move(request);
   co_return co_await (this->*page->act)(std::move(call));
 }
 
@@ -175,7 +178,7 @@ Task<PageReply> Admin::show(Call call) {
 Task<PageReply> Admin::resolve(Call call) {
   const auto reference = parse_reference(call.subject);
   if (!reference) co_return problem_page(ProblemType::NoRecord);
-  auto read = read_resolve_order(call.body);
+  auto read = read_resolve_order(call.request.body);
   if (const auto* wrong = std::get_if<std::string>(&read)) co_return bad_request(*wrong);
   auto& order = std::get<ResolveOrder>(read);
   AuditEntry entry;
@@ -281,6 +284,15 @@ Task<PageReply> Admin::acknowledge(Call call) {
   object.truth("was_suspect", *was_suspect);
   object.end();
   co_return json_page(std::move(body));
+}
+
+Task<PageReply> Admin::events(Call call) {
+  co_return co_await feed_.answer(std::move(call.request), std::move(call.target));
+}
+
+Task<> Admin::end_streams() {
+  feed_.drain();
+  co_await feed_.ended(kStreamEnd);
 }
 
 Task<PageReply> Admin::reload(Call call) {

@@ -6,6 +6,7 @@
 
 #include "io/task.h"
 #include "proxy/audit_log.h"
+#include "proxy/event_feed.h"
 #include "proxy/metrics.h"
 #include "proxy/page_server.h"
 #include "proxy/page_target.h"
@@ -18,8 +19,9 @@ namespace semel::proxy {
 /// What operators may ask and order, once they are inside (spec 11).
 ///
 /// `GET /v1/records`, `GET /v1/records/{reference}`, `POST /v1/records/{reference}/resolve`,
-/// `DELETE /v1/tenants/{tenant}/records`, `POST /v1/store/acknowledge`, and `POST /-/reload` where
-/// there is a reload. Every order leaves a line in the audit log, refused ones too.
+/// `DELETE /v1/tenants/{tenant}/records`, `POST /v1/store/acknowledge`, `GET /v1/events`, and
+/// `POST /-/reload` where there is a reload. Every order leaves a line in the audit log, refused
+/// ones too.
 /// @thread The one that counts in the shard.
 /// @source docs/http-surface.md, "The admin listener".
 class Admin {
@@ -31,12 +33,15 @@ class Admin {
 
   Task<PageReply> answer(PageRequest request);
 
+  /// Ends the streams of events, and waits for that a moment.
+  Task<> end_streams();
+
  private:
   /// A request whose page was found.
   struct Call {
     std::string subject;  ///< The reference, or the tenant, that the path names.
     PageTarget target;
-    std::string body;
+    PageRequest request;
   };
   struct Page {
     std::string_view method;
@@ -53,6 +58,7 @@ class Admin {
   Task<PageReply> resolve(Call call);
   Task<PageReply> forget(Call call);
   Task<PageReply> acknowledge(Call call);
+  Task<PageReply> events(Call call);
   Task<PageReply> reload(Call call);
   Task<PageReply> resolve_current(Reference reference, Resolution resolution, AuditEntry& entry);
   Task<PageReply> show_resolved(Reference reference);
@@ -62,6 +68,7 @@ class Admin {
   MetricsShard& shard_;
   AuditLog audit_;
   Reload reload_;
+  EventFeed feed_;
   std::vector<Page> pages_;
 };
 

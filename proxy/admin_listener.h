@@ -19,6 +19,8 @@ class AdminListener {
 
   [[nodiscard]] config::Address address() const { return server_->address(); }
   void close() { server_->close(); }
+  /// Ends the streams of events, and waits for that a moment.
+  Task<> end_streams() { return pages_.end_streams(); }
 
  private:
   Admin pages_;

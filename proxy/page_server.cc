@@ -1,16 +1,20 @@
 // The operator's small servers. Beast, because nothing here is hot; in this file and no header.
 #include "proxy/page_server.h"
 
+#include <algorithm>
+#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <charconv>
 #include <stdexcept>
 
 #include "core/header_rules.h"
@@ -27,6 +31,7 @@ using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
 using Parser = http::request_parser<http::string_body>;
 
 constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kPatienceForAPiece{30};
 constexpr std::size_t kVisitorsMax = 64;
 constexpr std::size_t kHeadBytesMax = 16 * 1024;
 constexpr std::size_t kBufferBytes = 64 * 1024;
@@ -37,6 +42,14 @@ struct House {
   Pages pages;
   std::size_t visitors = 0;
 };
+
+/// An empty piece makes the chunk that ends them.
+std::string chunk_of(const std::string& piece) {
+  std::array<char, 16> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), piece.size(), 16);
+  std::string chunk(digits.data(), end.ptr);
+  return chunk.append("\r\n").append(piece).append("\r\n");
+}
 
 std::string_view view_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -57,7 +70,7 @@ PageRequest request_of(const http::request<http::string_body>& read) {
 class Visit {
  public:
   Visit(std::shared_ptr<Socket> socket, std::shared_ptr<House> house)
-      : socket_(std::move(socket)), house_(std::move(house)) {
+      : socket_(std::move(socket)), house_(std::move(house)), patience_(socket_->get_executor()) {
     ++house_->visitors;
   }
   Visit(const Visit&) = delete;
@@ -65,17 +78,22 @@ class Visit {
   ~Visit() { --house_->visitors; }
 
   Task<> run() {
-    // One timer for the whole visit: nobody reads metrics for minutes.
-    Timer patience(socket_->get_executor(), kPatience);
-    patience.async_wait([socket = socket_](boost::system::error_code cancelled) {
-      if (!cancelled) socket->close(cancelled);
-    });
+    // One wait for the whole visit: nobody reads metrics for minutes.
+    wait_at_most(kPatience);
     while (co_await one_request()) {
     }
     co_await end();
   }
 
  private:
+  /// The visit is over then, unless this is called again before.
+  void wait_at_most(std::chrono::seconds patience) {
+    patience_.expires_after(patience);
+    patience_.async_wait([socket = socket_](boost::system::error_code cancelled) {
+      if (!cancelled) socket->close(cancelled);
+    });
+  }
+
   /// @return True if another one may follow.
   Task<bool> one_request() {
     Parser parser;
@@ -99,8 +117,14 @@ class Visit {
     if (body_error) co_return co_await refuse_unreadable(body_error);
     const bool keep = parser.get().keep_alive();
     const std::string method = request.method;
+    const unsigned version = parser.get().version();
     request.body = std::move(parser.get().body());
     PageReply reply = co_await house_->pages.answer(std::move(request));
+    if (reply.stream) {
+      co_await send_stream(std::move(reply), version);
+      wait_at_most(kPatience);
+      co_return false;
+    }
     co_return co_await send(std::move(reply), method, keep);
   }
 
@@ -130,6 +154,45 @@ class Visit {
     co_return keep && !error;
   }
 
+  /// In chunks; to a visitor of HTTP/1.0 as it comes. Either way the connection ends with it.
+  Task<> send_stream(PageReply reply, unsigned version) {
+    http::response<http::empty_body> head;
+    head.version(version);
+    head.result(reply.status);
+    head.set(http::field::content_type, reply.content_type);
+    head.set(http::field::cache_control, "no-store");
+    const bool is_chunked = version >= 11;
+    head.keep_alive(false);
+    head.chunked(is_chunked);
+    http::response_serializer<http::empty_body> serializer(head);
+    auto [head_error, head_bytes] =
+        co_await http::async_write_header(*socket_, serializer, kNoThrow);
+    if (head_error) co_return;
+    watch(reply.stream);
+    boost::system::error_code gone;
+    while (!gone) {
+      patience_.cancel();
+      const auto piece = co_await reply.stream->next();
+      wait_at_most(kPatienceForAPiece);
+      const std::string bytes = is_chunked ? chunk_of(piece.value_or("")) : piece.value_or("");
+      const auto buffer = asio::buffer(bytes);
+      auto [error, sent] = co_await asio::async_write(*socket_, buffer, kNoThrow);
+      if (!piece) co_return;
+      gone = error;
+    }
+  }
+
+  /// Notices a reader that goes away while there is nothing to send. It has nothing to say, either.
+  void watch(std::weak_ptr<PageStream> stream) {
+    auto heard = std::make_shared<std::array<char, 64>>();
+    const auto into = asio::buffer(*heard);
+    socket_->async_read_some(into, [socket = socket_, stream = std::move(stream), heard](
+                                       boost::system::error_code error, std::size_t) {
+      if (const auto read = stream.lock()) read->abandon();
+      socket->close(error);
+    });
+  }
+
   /// Says that it is over and reads what still comes: a close over unread bytes would be a reset,
   /// which may overtake the answer.
   Task<> end() {
@@ -145,6 +208,7 @@ class Visit {
 
   std::shared_ptr<Socket> socket_;
   std::shared_ptr<House> house_;
+  Timer patience_;
   boost::beast::flat_buffer buffer_{kBufferBytes};
 };
 

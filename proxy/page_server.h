@@ -27,12 +27,24 @@ struct PageRequest {
   [[nodiscard]] std::optional<std::string_view> only(std::string_view field) const;
 };
 
+/// An answer that goes on, piece by piece, for as long as its reader reads.
+class PageStream {
+ public:
+  virtual ~PageStream() = default;
+  /// Asked once the piece before has been taken. @return The next one, once there is one; absent:
+  /// that was all.
+  virtual Task<std::optional<std::string>> next() = 0;
+  /// Nobody reads any more: next() is to end soon.
+  virtual void abandon() = 0;
+};
+
 /// What a page answers.
 struct PageReply {
   std::uint16_t status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::vector<std::pair<std::string, std::string>> fields;  ///< Beside type, length and no-store.
   std::string body;
+  std::shared_ptr<PageStream> stream;  ///< Instead of a body; null: there is none.
 };
 
 /// What one listener serves.
@@ -47,7 +59,8 @@ struct Pages {
 };
 
 /// Serves pages over plain HTTP/1.1 until the io_context stops, to at most 64 visitors at a time
-/// and each for at most 10 s. Not on the data path, so a library reads the requests (Beast).
+/// and each for at most 10 s; one who reads a stream may stay, and has 30 s for each piece. Not on
+/// the data path, so a library reads the requests (Beast).
 class PageServer {
  public:
   /// @param key  Of the configuration, for the error: `metrics.address`.

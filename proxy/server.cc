@@ -92,7 +92,7 @@ class Server {
     for (auto& worker : workers_) threads_.emplace_back([&worker] { worker->run(); });
     std::thread housekeeping([this] { house_.run(); });
     for (auto& thread : threads_) thread.join();
-    asio::post(house_, [this] { end_house(); });
+    asio::co_spawn(house_, end_house(), asio::detached);
     housekeeping.join();
     site_.store->close();
     log_ << "semel: drained, all is settled" << std::endl;
@@ -235,7 +235,8 @@ class Server {
     return editions_.longest_timeout() + kDrainMargin;
   }
 
-  void end_house() {
+  Task<> end_house() {
+    if (admin_) co_await admin_->end_streams();
     signals_.cancel();
     drain_timer_.cancel();
     sweep_timer_.cancel();

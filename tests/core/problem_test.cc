@@ -66,6 +66,7 @@ constexpr std::array kSpec{
     SpecRow{ProblemType::AttemptAlive, 409, "attempt-alive", RetryVeto::Retry},
     SpecRow{ProblemType::RecordUnreadable, 500, "record-unreadable", RetryVeto::DoNotRetry},
     SpecRow{ProblemType::ReloadRefused, 409, "reload-refused", RetryVeto::DoNotRetry},
+    SpecRow{ProblemType::EventsGone, 410, "events-gone", RetryVeto::DoNotRetry},
 };
 
 TEST(ProblemTable, SaysWhatTheSpecificationSays) {
@@ -150,6 +151,14 @@ TEST(ProblemBody, LeavesOutWhatIsNotKnown) {
     EXPECT_TRUE(body[member].is_absent()) << member;
   }
   EXPECT_EQ(body["retryable"].text(), "false");
+}
+
+TEST(ProblemBody, SaysWhereWhatIsKeptBegins) {
+  Problem problem;
+  problem.type = ProblemType::EventsGone;
+  EXPECT_TRUE(Json::parse(render_body(problem))["oldest"].is_absent());
+  problem.oldest = "5e0c3b1f-17";
+  EXPECT_EQ(Json::parse(render_body(problem))["oldest"].text(), "5e0c3b1f-17");
 }
 
 TEST(ProblemBody, SaysNothingOfRetriesWhereTheSpecificationHasADash) {

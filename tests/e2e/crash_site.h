@@ -31,11 +31,14 @@ inline CallTimes brief_times() {
 }
 
 /// One EFFECTFUL tool, `/tools/book`, and one IDEMPOTENT one, `/tools/seat`, on a SQLite file.
+/// @param more  Further top-level YAML.
 inline GatewayOptions crash_options(const CallTimes& times, const std::string& binary,
-                                    std::vector<std::string> environment) {
+                                    std::vector<std::string> environment,
+                                    const std::string& more = {}) {
   GatewayOptions options;
   options.binary = binary;
   options.store = StoreKind::Sqlite;
+  options.more = more;
   options.environment = std::move(environment);
   const std::string rest = "    upstream: tool\n" + times.yaml + (kToolKey + 1);
   options.routes =
@@ -52,8 +55,9 @@ inline GatewayOptions crash_options(const CallTimes& times, const std::string& b
 /// effects by run.
 class CrashSite {
  public:
-  explicit CrashSite(const CallTimes& times, const std::string& binary = kWithFailPoints)
-      : operated(crash_options(times, binary, {"SEMEL_FAIL_POINTS=" + plan_file()})) {
+  explicit CrashSite(const CallTimes& times, const std::string& binary = kWithFailPoints,
+                     const std::string& more = {})
+      : operated(crash_options(times, binary, {"SEMEL_FAIL_POINTS=" + plan_file()}, more)) {
     gateway.upstream.script([this](Turn& turn) { play(turn); });
   }
 
