@@ -23,6 +23,11 @@ constexpr Rule kRules[] = {
     {N | R, Routed, Event::Start, {Forwarding, Act::Forward}},
     {I | E, Routed, Event::Start, {Keying, Act::DeriveKey}},
 
+    // Another replica has changed the route: two replicas that key a call differently are two
+    // calls.
+    {N | R | I | E, Routed, Event::RouteChanged, {Replying, Act::RefuseRouteChanged}},
+    {I | E, Claiming, Event::RouteChanged, {Replying, Act::RefuseRouteChanged}},
+
     {I | E, Keying, Event::KeyReady, {Joining, Act::JoinFlight}},
     {I | E, Keying, Event::KeyRefused, {Replying, Act::RefuseKey}},
 

@@ -46,6 +46,7 @@ inline constexpr std::size_t kStageCount = static_cast<std::size_t>(Stage::Done)
 /// What happened. News, never an intention.
 enum class Event : std::uint8_t {
   Start,              ///< An exchange began.
+  RouteChanged,       ///< Another replica has changed the route, and this one has not.
   KeyReady,           ///< The key is derived.
   KeyRefused,         ///< It cannot be.
   Led,                ///< No exchange of this process flies on the key: this one leads.
@@ -102,13 +103,14 @@ enum class Act : std::uint8_t {
   RecordBare,
   Mark,
   Release,
-  Relay,            ///< Pass on the fresh answer, or its withheld end.
-  RelayMarked,      ///< The same, with the word that every later call is refused.
-  RelayUnrecorded,  ///< The same; the write goes on in the background.
-  RelayOrRefuse,    ///< The last attempt's answer if there is one, else 502 or 504.
-  Cut,              ///< End the client's connection as the upstream ended its own.
-  Share,            ///< Send what the flight's leader got.
-  Replay,           ///< Send the stored answer.
+  Relay,               ///< Pass on the fresh answer, or its withheld end.
+  RelayMarked,         ///< The same, with the word that every later call is refused.
+  RelayUnrecorded,     ///< The same; the write goes on in the background.
+  RelayOrRefuse,       ///< The last attempt's answer if there is one, else 502 or 504.
+  Cut,                 ///< End the client's connection as the upstream ended its own.
+  Share,               ///< Send what the flight's leader got.
+  Replay,              ///< Send the stored answer.
+  RefuseRouteChanged,  ///< 503: the store remembers another route.
   RefuseKey,
   RefuseInFlight,
   RefuseIndeterminate,

@@ -71,6 +71,8 @@ std::string_view name(Event event) {
   switch (event) {
     case Event::Start:
       return "start";
+    case Event::RouteChanged:
+      return "route_changed";
     case Event::KeyReady:
       return "key_ready";
     case Event::KeyRefused:
@@ -193,6 +195,8 @@ std::string_view name(Act act) {
       return "share";
     case Act::Replay:
       return "replay";
+    case Act::RefuseRouteChanged:
+      return "refuse_route_changed";
     case Act::RefuseKey:
       return "refuse_key";
     case Act::RefuseInFlight:

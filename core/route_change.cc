@@ -14,29 +14,6 @@
 namespace semel {
 namespace {
 
-bool is_promised(const Route& route) {
-  return is_keyed(route.policy) && route.mode == Mode::Enforce;
-}
-
-/// The route that the terms speak of, as far as they do.
-Route sketch_of(const RouteTerms& terms) {
-  Route route;
-  route.name = terms.name;
-  route.policy = terms.policy;
-  route.mode = terms.mode;
-  route.methods = terms.methods;
-  route.pattern = terms.pattern;
-  auto segments = parse_pattern(terms.pattern);
-  if (auto* parsed = std::get_if<std::vector<PatternSegment>>(&segments)) {
-    route.segments = std::move(*parsed);
-  }
-  route.key = terms.key;
-  route.key_version = terms.key_version;
-  route.retention = terms.retention;
-  route.indeterminate_retention = terms.indeterminate_retention;
-  return route;
-}
-
 std::string_view word(Mode mode) {
   return mode == Mode::Enforce ? "enforce" : mode == Mode::Shadow ? "shadow" : "off";
 }
@@ -304,7 +281,7 @@ std::vector<RouteChange> weakened(const std::vector<RouteTerms>& before,
   attach_earlier(before, earlier);
   std::vector<RouteChange> changes;
   for (std::size_t i = 0; i < earlier.size(); ++i) {
-    if (is_promised(earlier[i])) Comparison(earlier, i, after, changes).run();
+    if (earlier[i].is_enforced()) Comparison(earlier, i, after, changes).run();
   }
   return changes;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/ascii.h"
+#include "core/route_pattern.h"
 #include "core/source_value.h"
 
 namespace semel {
@@ -229,6 +230,24 @@ std::vector<RouteTerms> terms_of(const std::vector<Route>& routes) {
   terms.reserve(routes.size());
   for (const Route& route : routes) terms.push_back(terms_of(route));
   return terms;
+}
+
+Route sketch_of(const RouteTerms& terms) {
+  Route route;
+  route.name = terms.name;
+  route.policy = terms.policy;
+  route.mode = terms.mode;
+  route.methods = terms.methods;
+  route.pattern = terms.pattern;
+  auto segments = parse_pattern(terms.pattern);
+  if (auto* parsed = std::get_if<std::vector<PatternSegment>>(&segments)) {
+    route.segments = std::move(*parsed);
+  }
+  route.key = terms.key;
+  route.key_version = terms.key_version;
+  route.retention = terms.retention;
+  route.indeterminate_retention = terms.indeterminate_retention;
+  return route;
 }
 
 Sha256Bytes digest_of(const RouteTerms& terms) {

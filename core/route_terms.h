@@ -43,6 +43,9 @@ struct RouteTerms {
 /// Of all routes, in their order: it decides which of two takes a request.
 [[nodiscard]] std::vector<RouteTerms> terms_of(const std::vector<Route>& routes);
 
+/// The route that the terms speak of, as far as they do: to be compared, never to be served.
+[[nodiscard]] Route sketch_of(const RouteTerms& terms);
+
 /// SHA-256 over policy, mode, recipe, pattern, methods, name and key version: equal for two routes
 /// exactly if the same requests get the same keys under the same rules. The windows are not in it.
 [[nodiscard]] Sha256Bytes digest_of(const RouteTerms& terms);

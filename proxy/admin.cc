@@ -141,11 +141,16 @@ const Admin::Page* Admin::find(const PageRequest& request, const PageTarget& tar
   return nullptr;
 }
 
+PageReply Admin::failed(StoreOperation operation, Fault fault) {
+  shard_.store_errors[static_cast<std::size_t>(operation)].add();
+  return fault_page(fault);
+}
+
 Task<PageReply> Admin::list(Call call) {
   auto filter = read_filter(call.target);
   if (const auto* wrong = std::get_if<std::string>(&filter)) co_return bad_request(*wrong);
   const auto page = co_await store_.list(std::get<ListFilter>(std::move(filter)));
-  if (page.has_error()) co_return fault_page(page.error());
+  if (page.has_error()) co_return failed(StoreOperation::List, page.error());
   std::string body;
   JsonObject object(body);
   object.begin("records");
@@ -168,7 +173,7 @@ Task<PageReply> Admin::show(Call call) {
   const auto reference = parse_reference(call.subject);
   if (!reference) co_return problem_page(ProblemType::NoRecord);
   const auto view = co_await store_.find(*reference);
-  if (view.has_error()) co_return fault_page(view.error());
+  if (view.has_error()) co_return failed(StoreOperation::Find, view.error());
   if (!*view) co_return problem_page(ProblemType::NoRecord);
   std::string body;
   append_record(body, **view);
@@ -199,7 +204,7 @@ Task<PageReply> Admin::resolve_current(Reference reference, Resolution resolutio
   const auto resolved = co_await store_.resolve(reference, std::move(resolution));
   if (resolved.has_error()) {
     entry.result = name(resolved.error());
-    co_return fault_page(resolved.error());
+    co_return failed(StoreOperation::Resolve, resolved.error());
   }
   switch (*resolved) {
     case ResolveReply::Done:
@@ -257,7 +262,7 @@ Task<PageReply> Admin::forget(Call call) {
   entry.result = forgotten ? "done" : name(forgotten.error());
   if (forgotten) entry.forgotten = *forgotten;
   audit_.write(entry);
-  if (!forgotten) co_return fault_page(forgotten.error());
+  if (!forgotten) co_return failed(StoreOperation::Forget, forgotten.error());
   std::string body;
   JsonObject object(body);
   object.number("forgotten", *forgotten);

@@ -63,6 +63,8 @@ class Admin {
   Task<PageReply> resolve_current(Reference reference, Resolution resolution, AuditEntry& entry);
   Task<PageReply> show_resolved(Reference reference);
   Task<PageReply> refuse_alive(Reference reference);
+  /// Counted, and told as it is.
+  [[nodiscard]] PageReply failed(StoreOperation operation, Fault fault);
 
   Store& store_;
   MetricsShard& shard_;

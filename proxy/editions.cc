@@ -157,14 +157,18 @@ Task<std::vector<std::string>> Editions::begin(Store& store,
 
 std::chrono::milliseconds Editions::longest_timeout() const {
   std::chrono::milliseconds longest{0};
-  const auto count = [&longest](const Edition& edition) {
-    for (const Route& route : edition.table.routes()) longest = std::max(longest, route.timeout);
-  };
-  count(*running_);
-  for (const auto& earlier : earlier_) {
-    if (const auto held = earlier.lock()) count(*held);
+  for (const auto& edition : in_use()) {
+    for (const Route& route : edition->table.routes()) longest = std::max(longest, route.timeout);
   }
   return longest;
+}
+
+std::vector<std::shared_ptr<const Edition>> Editions::in_use() const {
+  std::vector<std::shared_ptr<const Edition>> editions{running_};
+  for (const auto& earlier : earlier_) {
+    if (auto held = earlier.lock()) editions.push_back(std::move(held));
+  }
+  return editions;
 }
 
 void Editions::run_next(Site& site, config::Config adopted) noexcept {

@@ -49,6 +49,8 @@ class Editions {
   [[nodiscard]] Task<std::vector<std::string>> begin(Store& store,
                                                      std::vector<std::string> acknowledged);
   [[nodiscard]] const std::shared_ptr<const Edition>& running() const { return running_; }
+  /// Those under which a call may be under way, the running one first.
+  [[nodiscard]] std::vector<std::shared_ptr<const Edition>> in_use() const;
   [[nodiscard]] const config::Config& config() const { return running_->config; }
   /// Of all routes under which a call may be under way: those of earlier editions count for as long
   /// as somebody holds them.

@@ -18,6 +18,11 @@ constexpr char kNoSlot[] =
     "repeat the call as soon as Retry-After says; if that does not help, an operator can raise "
     "`connections` of the upstream.";
 
+constexpr char kRouteChanged[] =
+    "Another replica of the proxy has changed this route, and this one still has the earlier "
+    "configuration, so nothing was sent: repeat the call as soon as Retry-After says; an operator "
+    "has to give all replicas one configuration.";
+
 /// What took no waiting, in the form of what did.
 Task<Event> ready(Event event) { co_return event; }
 
@@ -54,7 +59,7 @@ Task<> Exchange::run() {
   std::exception_ptr broken;
   try {
     Stage stage = Stage::Routed;
-    Event event = Event::Start;
+    Event event = begin();
     for (;;) {
       const std::optional<Step> step = next(policy_, stage, event);
       SEMEL_CHECK(step.has_value());
@@ -78,6 +83,10 @@ Task<> Exchange::run() {
   if (shadow_ != nullptr) shadow_->ended_without(*call_);
   if (call_) co_await call_->finish();
   account();
+}
+
+Event Exchange::begin() const {
+  return asked_.outfit->is_changed(route()) ? Event::RouteChanged : Event::Start;
 }
 
 /// Our own failure (memory, say). Before dispatch nothing happened, and a claim that may stand is
@@ -145,6 +154,9 @@ Task<Event> Exchange::perform(Act act) {
       return share();
     case Act::Replay:
       return replay();
+    case Act::RefuseRouteChanged:
+      refusal_detail_ = kRouteChanged;
+      return refuse(ProblemType::StoreUnavailable);
     case Act::RefuseKey:
       return refuse(refusal_);
     case Act::RefuseInFlight:

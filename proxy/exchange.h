@@ -58,6 +58,7 @@ class Exchange : public Recycled<Exchange> {
   [[nodiscard]] Task<> own_failure();
 
   // The key and who else is on it.
+  [[nodiscard]] Event begin() const;
   [[nodiscard]] KeyInputs key_inputs() const;
   [[nodiscard]] Event derive();
   [[nodiscard]] Event join_flight();

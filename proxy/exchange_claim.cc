@@ -10,7 +10,8 @@
 namespace semel::proxy {
 namespace {
 
-/// How often a holder outside this process is looked after, at the least.
+/// How often a holder outside this process is looked after, at the least: also where no store says
+/// that it has ended, and where this process is.
 constexpr std::chrono::milliseconds kLongestPoll{250};
 
 }  // namespace
@@ -121,6 +122,11 @@ Task<Event> Exchange::claim_within(std::size_t new_keys_max) {
 }
 
 Task<Event> Exchange::ask_for_claim() {
+  const auto asked = Clock::now();
+  if (asked_.outfit->is_changed(route())) co_return Event::RouteChanged;
+  if (!asked_.outfit->knows_of_changes(asked)) {
+    co_return store_failed(Fault::StoreUnreachable, StoreOperation::Routes);
+  }
   if (claim_asked_.count() == 0) {
     token_ = worker_.random.token();
     own_reference_ = worker_.random.reference();
@@ -128,7 +134,6 @@ Task<Event> Exchange::ask_for_claim() {
   claim_asked_ = boot_time();
   ClaimRequest request = claim_request();
   settlement_.emplace(worker_, Attempt{key_.key, token_, Fence{}}, claim_asked_ + route().lease());
-  const auto asked = Clock::now();
   fail_point(FailPoint::BeforeClaim);
   auto result = co_await worker_.site.store->claim(std::move(request));
   worker_.metrics.store_duration[static_cast<std::size_t>(StoreOperation::Claim)].observe(
@@ -221,10 +226,9 @@ Task<Event> Exchange::await_holder() {
   const auto until = began_ + route().wait;
   const auto now = Clock::now();
   if (route().on_duplicate == OnDuplicate::Reject || now >= until) co_return Event::WaitOver;
-  Worker::Timer timer(worker_.executor());
-  timer.expires_at(std::min(now + poll_, until));
+  const auto look_again = std::min<Clock::time_point>(now + poll_, until);
   poll_ = std::min(poll_ * 2, kLongestPoll);
-  co_await timer.async_wait(kNoThrow);
+  co_await worker_.site.store->await_change(key_.key, look_again);
   worker_.metrics.wait_duration.observe(Clock::now() - now);
   co_return Clock::now() >= until || worker_.is_ending() ? Event::WaitOver : Event::RetryReady;
 }

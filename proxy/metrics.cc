@@ -44,8 +44,9 @@ void Histogram::observe(std::chrono::nanoseconds time) {
 }
 
 std::string_view name(StoreOperation operation) {
-  constexpr std::string_view kWords[kStoreOperationCount] = {"claim", "record",    "release",
-                                                             "mark",  "supersede", "sweep"};
+  constexpr std::string_view kWords[kStoreOperationCount] = {
+      "claim",  "record", "release", "mark",    "supersede", "sweep",
+      "routes", "find",   "list",    "resolve", "forget",    "events"};
   return kWords[static_cast<std::size_t>(operation)];
 }
 
@@ -293,8 +294,18 @@ void Metrics::add_store(MetricsPage& page, const StoreHealth& health) const {
   }
   page.gauge("semel_store_up", "1 unless the store is broken; a full one refuses new calls.");
   page.value(health.up ? 1 : 0);
+  page.gauge("semel_store_durability_info", "What the store promises of what it has said.");
+  page.value(1, {{"grade", health.durability}});
   page.gauge("semel_store_suspect", "1 while the store may have lost records.");
   page.value(health.suspect ? 1 : 0);
+  if (changed_) {
+    page.gauge("semel_route_digest_mismatch",
+               "1 while another replica has changed the route, so that it answers 503 here.");
+    for (const std::string& route : names()) {
+      const bool is_changed = std::ranges::find(*changed_, route) != changed_->end();
+      page.value(is_changed ? 1 : 0, {{"route", route}});
+    }
+  }
   page.gauge("semel_indeterminate_records", "Records whose outcome is unknown now.");
   page.value(static_cast<double>(health.indeterminate));
   if (!health.oldest_indeterminate) return;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,9 +51,22 @@ class Histogram {
 };
 
 /// The store's operations as labels.
-enum class StoreOperation : std::uint8_t { Claim, Record, Release, Mark, Supersede, Sweep };
+enum class StoreOperation : std::uint8_t {
+  Claim,
+  Record,
+  Release,
+  Mark,
+  Supersede,
+  Sweep,
+  Routes,
+  Find,
+  List,
+  Resolve,
+  Forget,
+  Events,
+};
 inline constexpr std::size_t kStoreOperationCount =
-    static_cast<std::size_t>(StoreOperation::Sweep) + 1;
+    static_cast<std::size_t>(StoreOperation::Events) + 1;
 [[nodiscard]] std::string_view name(StoreOperation operation);
 
 inline constexpr std::size_t kReasonCount =
@@ -113,6 +127,9 @@ class Metrics {
   [[nodiscard]] std::vector<RouteMetrics*> counters(std::size_t worker,
                                                     const std::vector<Route>& routes);
   void note(ReloadEnd end) { last_reload_ = end; }
+  /// The routes that another replica has changed. Never told where no other one shares the store.
+  /// @thread The one that renders.
+  void note_changed(std::vector<std::string> routes) { changed_ = std::move(routes); }
 
   /// Exposition format 0.0.4. Labels come from the configuration only, never from a request. What
   /// can be counted on a route is there from the start, as zero.
@@ -152,6 +169,7 @@ class Metrics {
   [[nodiscard]] std::vector<std::string> names() const;
 
   std::vector<RouteLabels> routes_;  ///< As `by_route` of each shard.
+  std::optional<std::vector<std::string>> changed_;
   ReloadEnd last_reload_ = ReloadEnd::Taken;
   std::vector<std::unique_ptr<MetricsShard>> shards_;
 };

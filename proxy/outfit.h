@@ -31,6 +31,15 @@ class Outfit : public std::enable_shared_from_this<Outfit> {
     return *(route == nullptr ? counters_.back() : counters_[index_of(*route)]);
   }
 
+  /// True if another replica has changed the route, as far as this process has seen.
+  [[nodiscard]] bool is_changed(const Route& route) const {
+    return edition_->agreement.is_changed(index_of(route));
+  }
+  /// False: nobody has been able to look for too long.
+  [[nodiscard]] bool knows_of_changes(Agreement::Clock::time_point now) const {
+    return edition_->agreement.is_known(now);
+  }
+
   /// Closes what has waited too long in the pools.
   void sweep(Deadlines::Clock::time_point now);
   /// No new request comes: connections that wait are closed, and none waits again.

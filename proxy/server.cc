@@ -21,6 +21,7 @@
 #include "proxy/house_pages.h"
 #include "proxy/listen.h"
 #include "proxy/site.h"
+#include "proxy/store_watch.h"
 #include "proxy/worker.h"
 
 namespace semel::proxy {
@@ -59,7 +60,9 @@ class Server {
                   log),
         signals_(house_.get_executor()),
         sweep_timer_(house_.get_executor()),
-        drain_timer_(house_.get_executor()) {}
+        watch_timer_(house_.get_executor()),
+        drain_timer_(house_.get_executor()),
+        watch_(site_, editions_, site_.metrics.shard(workers_wanted_), log) {}
 
   /// Once at the start, before anything listens.
   /// @throws std::runtime_error with the sentences of what stands in the way.
@@ -74,12 +77,28 @@ class Server {
     house_.restart();
     const bool is_taken = !failed && refused.empty();
     note_words(acknowledged, is_taken ? "done" : "refused");
-    if (is_taken) return;
+    if (is_taken) return wait_for_others();
     site_.store->close();
     if (failed) std::rethrow_exception(failed);
     std::string text;
     for (const std::string& line : refused) text.append(text.empty() ? "" : "\n").append(line);
     throw std::runtime_error(text);
+  }
+
+  /// A call that has another key than before is looked up under its earlier keys, but a replica
+  /// that has not seen the new ones yet looks under the earlier ones alone. So nobody is served
+  /// under new keys before every other replica has seen them.
+  void wait_for_others() {
+    const config::Config& config = editions_.config();
+    const bool is_raised = std::ranges::any_of(
+        config.routes, [](const Route& route) { return !route.earlier.empty(); });
+    if (!is_raised || sharing_of(config) == Agreement::Sharing::Alone) return;
+    log_ << "semel: a route has an earlier key version: " << StoreWatch::kAllHaveSeen.count()
+         << " s until every other replica has seen the new one" << std::endl;
+    std::this_thread::sleep_for(StoreWatch::kAllHaveSeen);
+    asio::co_spawn(house_, watch_.look(), asio::detached);  // What was adopted holds no longer.
+    house_.run();
+    house_.restart();
   }
 
   int run() {
@@ -88,7 +107,7 @@ class Server {
     open_admin();
     asio::co_spawn(house_, wait_for_signal(), asio::detached);
     asio::co_spawn(house_, sweep(), asio::detached);
-    asio::co_spawn(house_, say_start(), asio::detached);
+    asio::co_spawn(house_, watch_store(), asio::detached);
     for (auto& worker : workers_) threads_.emplace_back([&worker] { worker->run(); });
     std::thread housekeeping([this] { house_.run(); });
     for (auto& thread : threads_) thread.join();
@@ -210,6 +229,20 @@ class Server {
     }
   }
 
+  /// Until the end of the house: a drain may take long.
+  Task<> watch_store() {
+    co_await say_start();
+    for (;;) {
+      try {
+        co_await watch_.look();
+      } catch (const std::exception& failure) {
+        log_ << "semel: cannot look after the store: " << failure.what() << std::endl;
+      }
+      watch_timer_.expires_after(StoreWatch::kPause);
+      co_await watch_timer_.async_wait(kNoThrow);
+    }
+  }
+
   Task<> wait_for_signal() {
     for (;;) {
       auto [error, signal] = co_await signals_.async_wait(kNoThrow);
@@ -254,7 +287,7 @@ class Server {
     if (editions_.config().metrics) log_ << ", metrics on " << editions_.config().metrics->text();
     if (admin_) log_ << ", admin on " << admin_->address().text();
     log_ << std::endl;
-    if (!health.remark.empty()) log_ << "semel: " << health.remark << std::endl;
+    watch_.tell(health);
     if (std::holds_alternative<config::MemoryStore>(editions_.config().store)) {
       log_ << "semel: the memory store is this process's alone, and a restart forgets every key"
            << std::endl;
@@ -272,7 +305,9 @@ class Server {
   Editions editions_;
   asio::basic_signal_set<Executor> signals_;
   Worker::Timer sweep_timer_;
+  Worker::Timer watch_timer_;
   Worker::Timer drain_timer_;
+  StoreWatch watch_;
   std::optional<PageServer> listener_;
   std::optional<AdminListener> admin_;
   std::vector<std::unique_ptr<Worker>> workers_;

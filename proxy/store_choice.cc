@@ -32,4 +32,10 @@ StoreOptions store_options(const config::Config& config) {
   throw std::runtime_error(config.file + ": this version has the stores memory and sqlite");
 }
 
+Agreement::Sharing sharing_of(const config::Config& config) {
+  const bool is_shared = std::holds_alternative<config::RedisStore>(config.store) ||
+                         std::holds_alternative<config::PostgresStore>(config.store);
+  return is_shared ? Agreement::Sharing::WithOthers : Agreement::Sharing::Alone;
+}
+
 }  // namespace semel::proxy

@@ -28,6 +28,7 @@ void expect_this_law() {
 
 TEST(DispatchLaw, OnlyAGrantOrAnOperatorsWordReachesForwardOnAKeyedRoute) { expect_this_law(); }
 TEST(DispatchLaw, AStoreThatIsDownIsNeverPermission) { expect_this_law(); }
+TEST(DispatchLaw, ARouteThatAnotherReplicaChangedTakesNoCall) { expect_this_law(); }
 TEST(DispatchLaw, AnUnansweredEffectfulCallIsNeverForwardedOrFreedAgain) { expect_this_law(); }
 TEST(DispatchLaw, AnOverdueCallIsOnlyHeardAndOnlyItsOwnRefusalFreesIt) { expect_this_law(); }
 TEST(DispatchLaw, NoClientIsAnsweredAfterItsExchangeHandedOver) { expect_this_law(); }

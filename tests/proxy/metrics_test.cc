@@ -104,6 +104,20 @@ TEST_F(MetricsTest, WhatMayBeCountedIsThereAsZeroFromTheStart) {
   EXPECT_EQ(fresh["semel_config_last_reload_successful"], 1);
 }
 
+TEST_F(MetricsTest, ARouteThatAnotherReplicaChangedIsOneAndTheOthersAreZero) {
+  EXPECT_EQ(page()[R"(semel_route_digest_mismatch{route="book"})"], kAbsent)
+      << "nobody shares the store";
+  metrics.note_changed({"fare"});
+  EXPECT_EQ(page()[R"(semel_route_digest_mismatch{route="book"})"], 0);
+  EXPECT_EQ(page()[R"(semel_route_digest_mismatch{route="fare"})"], 1);
+}
+
+TEST_F(MetricsTest, TheGradeOfTheStoreIsALabel) {
+  StoreHealth health = healthy();
+  health.durability = "fsync per group";
+  EXPECT_EQ(page(health)[R"(semel_store_durability_info{grade="fsync per group"})"], 1);
+}
+
 TEST_F(MetricsTest, WhatCannotComeAboutOnARouteIsNotThere) {
   const Exposition fresh = page();
   EXPECT_EQ(fresh[R"(semel_requests_total{outcome="passed",policy="EFFECTFUL",route="book"})"],
@@ -327,6 +341,8 @@ TEST_F(MetricsTest, EveryNameIsKnownHasHelpAndIsInTheOperatorsTable) {
                                        "semel_store_operation_duration_seconds",
                                        "semel_store_up",
                                        "semel_store_suspect",
+                                       "semel_store_durability_info",
+                                       "semel_route_digest_mismatch",
                                        "semel_connections",
                                        "semel_config_last_reload_successful",
                                        "semel_build_info"};
@@ -339,6 +355,7 @@ TEST_F(MetricsTest, EveryNameIsKnownHasHelpAndIsInTheOperatorsTable) {
   Route watched = route_of("watched", Policy::Effectful);
   watched.mode = Mode::Shadow;
   metrics.welcome({watched});
+  metrics.note_changed({});
   std::set<std::string> told;
   for (const auto& [name, family] : page(health).families) {
     told.insert(name);

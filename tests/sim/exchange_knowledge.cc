@@ -40,6 +40,7 @@ std::vector<Event> events_after(const Knowledge& known) {
     case Act::Claim: {
       std::vector<Event> events = answers_of_a_claim(policy);
       events.push_back(QuotaSpent);
+      events.push_back(RouteChanged);
       return events;
     }
     case Act::Supersede:

@@ -92,6 +92,20 @@ Complaint a_store_that_is_down_is_no_permission(const DispatchTable& table) {
   return unless_absent(table, Policy::Effectful, Stage::Claiming, Event::StoreBypassed);
 }
 
+Complaint a_changed_route_takes_no_call(const DispatchTable& table) {
+  for (const Policy policy :
+       {Policy::None, Policy::ReadOnly, Policy::Idempotent, Policy::Effectful}) {
+    for (const Stage where : {Stage::Routed, Stage::Claiming}) {
+      if (where == Stage::Claiming && !is_keyed(policy)) continue;
+      const auto& step = table.at(policy, where, Event::RouteChanged);
+      if (!step || step->act != Act::RefuseRouteChanged) {
+        return at(policy, where, Event::RouteChanged);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 Complaint an_unanswered_call_is_not_sent_again(const DispatchTable& table) {
   for (const Stage where : {Stage::Forwarding, Stage::Streaming, Stage::Backing}) {
     for (const Event event : {Event::Unanswered, Event::AnsweredFailure}) {
@@ -332,6 +346,7 @@ Complaint each_act_is_waited_for_where_it_is_done(const DispatchTable& table) {
 constexpr Law kLaws[] = {
     {"OnlyAGrantOrAnOperatorsWordReachesForwardOnAKeyedRoute", only_a_grant_forwards},
     {"AStoreThatIsDownIsNeverPermission", a_store_that_is_down_is_no_permission},
+    {"ARouteThatAnotherReplicaChangedTakesNoCall", a_changed_route_takes_no_call},
     {"AnUnansweredEffectfulCallIsNeverForwardedOrFreedAgain", an_unanswered_call_is_not_sent_again},
     {"AnOverdueCallIsOnlyHeardAndOnlyItsOwnRefusalFreesIt", an_overdue_call_is_only_heard},
     {"NoClientIsAnsweredAfterItsExchangeHandedOver", nobody_is_answered_after_the_hand_over},

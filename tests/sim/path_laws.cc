@@ -59,6 +59,8 @@ bool may_refuse(Policy policy, const Knowledge& known, Act act) {
       return known.news == Event::FlightLanded;
     case Act::Replay:
       return known.news == Event::Completed;
+    case Act::RefuseRouteChanged:
+      return known.news == Event::RouteChanged;
     case Act::RefuseKey:
       return known.news == Event::KeyRefused;
     case Act::RefuseInFlight:
@@ -211,7 +213,8 @@ std::optional<Found> first_breach(const DispatchTable& table, Policy policy) {
   std::set<Knowledge> seen;
   Knowledge begun;
   begun.policy = policy;
-  std::vector<std::pair<Knowledge, News>> open = {{begun, {Event::Start, policy}}};
+  std::vector<std::pair<Knowledge, News>> open = {{begun, {Event::Start, policy}},
+                                                  {begun, {Event::RouteChanged, policy}}};
   while (!open.empty()) {
     const auto [before, news] = open.back();
     open.pop_back();
