@@ -23,7 +23,9 @@
 
 namespace semel::testing {
 
-/// How a suite comes by an empty store. The folder is the test's own and is removed afterwards.
+/// How a suite comes by an empty store. The folder is the test's own and is removed afterwards; the
+/// file `clock` in it, or in the folder around that, moves the clock of a server
+/// (support/moved_wall.h).
 struct StoreMaker {
   using MakeWithLog = std::function<std::unique_ptr<Store>(
       const StoreClock& clock, const std::string& folder, const EventRetention& events)>;
@@ -107,8 +109,8 @@ class StoreConformance : public ::testing::TestWithParam<StoreMaker> {
     return true;
   }
 
-  MovedClock clock_;
   TemporaryFolder folder_;
+  MovedClock clock_{folder_.path() + "/clock"};
   std::string log_folder_;  ///< Of the store with the log.
   std::unique_ptr<Store> store_;
 };

@@ -2,11 +2,16 @@
 
 // The clocks, folders, requests and answers that tests of stores are made of.
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -19,10 +24,16 @@ using namespace std::chrono_literals;
 /// Clocks that stand still until a test moves them, both at once.
 class MovedClock {
  public:
+  MovedClock() = default;
+  /// @param file  Made here. A server of the store whose clock is moved by it tells the same time
+  ///              as the boot clock, in another process (support/moved_wall.h).
+  explicit MovedClock(const std::string& file) : state_(map(file)) {}
+
   [[nodiscard]] StoreClock clock() const {
     StoreClock clock;
     clock.boot = [state = state_] {
-      return std::chrono::nanoseconds(state->boot.fetch_add(state->step) + state->step);
+      return std::chrono::nanoseconds(state->standing.fetch_add(state->step) + state->step -
+                                      kBootedAt);
     };
     clock.wall = [state = state_] {
       return std::chrono::system_clock::time_point(std::chrono::nanoseconds(state->wall));
@@ -30,7 +41,7 @@ class MovedClock {
     return clock;
   }
   void advance(std::chrono::nanoseconds by) {
-    state_->boot += by.count();
+    state_->standing += by.count();
     state_->wall += by.count();
   }
   void jump_wall(std::chrono::nanoseconds by) { state_->wall += by.count(); }
@@ -38,11 +49,27 @@ class MovedClock {
   void pass_at_each_reading(std::chrono::nanoseconds step) { state_->step = step.count(); }
 
  private:
+  static constexpr std::int64_t kStart = 1'760'000'000'000'000'000;
+  static constexpr std::int64_t kBootedAt = kStart - 1'000'000'000'000;
+
+  /// As support/preload/moved_wall.cc has it, and our own wall behind that.
   struct State {
-    std::atomic<std::int64_t> boot{1'000'000'000'000};
-    std::atomic<std::int64_t> wall{1'760'000'000'000'000'000};
+    std::atomic<std::int64_t> ahead{0};
+    std::atomic<std::int64_t> standing{kStart};  ///< Nanoseconds since 1970, by a server's clock.
     std::atomic<std::int64_t> step{0};
+    std::atomic<std::int64_t> wall{kStart};
   };
+
+  static std::shared_ptr<State> map(const std::string& file) {
+    const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const bool sized = fd >= 0 && ::ftruncate(fd, sizeof(State)) == 0;
+    void* mapped = sized ? ::mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                         : MAP_FAILED;
+    if (fd >= 0) ::close(fd);
+    if (mapped == MAP_FAILED) throw std::runtime_error("cannot map " + file);
+    return {new (mapped) State, [](State* state) { ::munmap(state, sizeof(State)); }};
+  }
+
   std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 

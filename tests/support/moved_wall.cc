@@ -20,6 +20,19 @@ constexpr char kFile[] = "ahead";
 }  // namespace
 
 MovedWall::MovedWall() {
+  put_library();
+  write_file(folder_.file(kFile), std::string(3 * sizeof(std::int64_t), '\0'));
+  map();
+}
+
+MovedWall::MovedWall(const std::string& clock_file) {
+  put_library();
+  // Under a name that the server's user may walk to.
+  fs::create_hard_link(clock_file, folder_.path() / kFile);
+  map();
+}
+
+void MovedWall::put_library() {
   // A copy: another user may not be let into the folder where it was built.
   const fs::path built = fs::path(SEMEL_BINARY_DIR) / kLibrary;
   if (!fs::exists(built)) throw std::runtime_error(built.string() + " has not been built");
@@ -27,8 +40,13 @@ MovedWall::MovedWall() {
   fs::permissions(folder_.path(), fs::perms::owner_all | fs::perms::others_read |
                                       fs::perms::others_exec | fs::perms::group_read |
                                       fs::perms::group_exec);
+}
+
+void MovedWall::map() {
   const std::string file = folder_.file(kFile);
-  write_file(file, std::string(sizeof(std::int64_t), '\0'));
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read |
+                            fs::perms::group_write | fs::perms::others_read |
+                            fs::perms::others_write);
   const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
   void* mapped = ::mmap(nullptr, sizeof(std::int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   const int error = errno;

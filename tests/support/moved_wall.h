@@ -17,6 +17,9 @@ class MovedWall {
  public:
   /// @throws std::runtime_error if the library has not been built.
   MovedWall();
+  /// The clock stands where somebody else moves it: a MovedClock made with that file, which has to
+  /// be there already.
+  explicit MovedWall(const std::string& clock_file);
   ~MovedWall();
   MovedWall(const MovedWall&) = delete;
   MovedWall& operator=(const MovedWall&) = delete;
@@ -31,9 +34,12 @@ class MovedWall {
   }
 
  private:
+  void put_library();
+  void map();
+
   /// Open to every user: a server may be another one than the test.
   TempFolder folder_;
-  std::atomic<std::int64_t>* ahead_;  ///< In the mapped file.
+  std::atomic<std::int64_t>* ahead_ = nullptr;  ///< In the mapped file.
 };
 
 }  // namespace semel::testing

@@ -1,8 +1,10 @@
 // Loaded with LD_PRELOAD into the program under test, Semel or the server of a store: its wall
 // clock is as many nanoseconds ahead as the signed number says that the file named by
 // SEMEL_MOVED_WALL begins with, in eight bytes of this machine's order; behind if that is negative.
-// The file is mapped once and read at every look at the clock, so a test may change its mind while
-// the program runs. All other clocks are the system's.
+// If the second number of the file is not zero the clock stands still at so many nanoseconds since
+// 1970, and each look at it moves that by the third one first: as MovedClock does in the test, with
+// the same file (tests/stores/requests.h). The file is mapped once and read at every look at the
+// clock, so a test may change its mind while the program runs. All other clocks are the system's.
 //
 // Bare system calls and no allocation: an allocator may look at the clock before it is ready to
 // serve, and a server's does.
@@ -23,37 +25,56 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-using Ahead = std::atomic<std::int64_t>;
-static_assert(Ahead::is_always_lock_free && sizeof(Ahead) == sizeof(std::int64_t));
+using Number = std::atomic<std::int64_t>;
+static_assert(Number::is_always_lock_free && sizeof(Number) == sizeof(std::int64_t));
 
-/// @return Null where no file is named, or none is there.
-const Ahead* map_file() {
+/// The file. One that is shorter reads as if zeros followed.
+struct Wall {
+  Number ahead;
+  Number standing;
+  Number step;
+};
+
+/// @return Null where no file is named, or none is there that may be written to.
+Wall* map_file() {
   const char* file = std::getenv("SEMEL_MOVED_WALL");
   if (file == nullptr) return nullptr;
-  const long fd = ::syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC);
+  const long fd = ::syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CLOEXEC);
   if (fd < 0) return nullptr;
-  void* mapped = ::mmap(nullptr, sizeof(Ahead), PROT_READ, MAP_SHARED, static_cast<int>(fd), 0);
+  void* mapped =
+      ::mmap(nullptr, sizeof(Wall), PROT_READ | PROT_WRITE, MAP_SHARED, static_cast<int>(fd), 0);
   ::syscall(SYS_close, fd);
-  return mapped == MAP_FAILED ? nullptr : static_cast<const Ahead*>(mapped);
+  return mapped == MAP_FAILED ? nullptr : static_cast<Wall*>(mapped);
 }
 
-std::int64_t nanoseconds_ahead() {
+Wall* wall() {
   // Two threads may both map it at the first look: a page is lost, and nothing else.
-  static constinit std::atomic<const Ahead*> mapped{nullptr};
-  const Ahead* ahead = mapped.load(std::memory_order_acquire);
-  if (ahead == nullptr) {
+  static constinit std::atomic<Wall*> mapped{nullptr};
+  Wall* wall = mapped.load(std::memory_order_acquire);
+  if (wall == nullptr) {
     const int saved = errno;
-    ahead = map_file();
+    wall = map_file();
     errno = saved;
-    mapped.store(ahead, std::memory_order_release);
+    mapped.store(wall, std::memory_order_release);
   }
-  return ahead == nullptr ? 0 : ahead->load(std::memory_order_relaxed);
+  return wall;
+}
+
+std::int64_t moved(std::int64_t since_1970) {
+  Wall* const file = wall();
+  if (file == nullptr) return since_1970;
+  if (file->standing.load(std::memory_order_relaxed) == 0) {
+    return since_1970 + file->ahead.load(std::memory_order_relaxed);
+  }
+  const std::int64_t step = file->step.load(std::memory_order_relaxed);
+  if (step == 0) return file->standing.load(std::memory_order_relaxed);
+  return file->standing.fetch_add(step) + step;
 }
 
 int look(clockid_t clock, timespec* at) {
   const auto result = static_cast<int>(::syscall(SYS_clock_gettime, clock, at));
   if (result != 0 || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE)) return result;
-  std::int64_t since_1970 = at->tv_sec * kSecond + at->tv_nsec + nanoseconds_ahead();
+  std::int64_t since_1970 = moved(at->tv_sec * kSecond + at->tv_nsec);
   if (since_1970 < 0) since_1970 = 0;
   at->tv_sec = since_1970 / kSecond;
   at->tv_nsec = since_1970 % kSecond;
