@@ -1,0 +1,19 @@
+-- needs: clock
+-- An operator's word that the lane is what it should be. Replies with 1 if it was suspect.
+local id, fence, suspect = unpack(redis.call('HMGET', META, 'id', 'fence', 'suspect'))
+if not id then
+  return told('unmarked')
+end
+if not suspect then
+  return told('done', 0)
+end
+for _, field in ipairs(redis.call('HKEYS', META)) do
+  if string.sub(field, 1, 2) == 'w:' then
+    redis.call('HSET', META, field, fence)
+  elseif string.sub(field, 1, 7) == 'before:' then
+    redis.call('HSET', META, field, 'acknowledged')
+  end
+end
+redis.call('HSET', META, 'acknowledged', text(now))
+redis.call('HDEL', META, 'suspect')
+return told('done', 1)

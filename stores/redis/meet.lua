@@ -1,0 +1,32 @@
+-- needs: clock
+-- Compares what a process knows of the store with what the store says of the process.
+--
+-- ARGV[3]  who: a process    ARGV[4]  the store that it knew, or '': none
+-- ARGV[5]  the last fence that it was told here    ARGV[6]  the number of lanes
+-- Replies with the store and why it is suspect, or ''.
+local FENCE_LEAP = 1000000
+local writer, knew, known = ARGV[3], ARGV[4], tonumber(ARGV[5])
+local id, format, lanes, fence, suspect, written = unpack(redis.call('HMGET', META, 'id', 'format',
+  'lanes', 'fence', 'suspect', 'w:' .. writer))
+if not id or not fence then
+  return told('unmarked')
+end
+if format ~= '1' or lanes ~= ARGV[6] then
+  return told('foreign', format or '', lanes or '')
+end
+local reason
+if knew ~= '' and knew ~= id then
+  if redis.call('HGET', META, 'before:' .. knew) ~= 'acknowledged' then
+    reason = 'the process ' .. writer .. ' knew the store ' .. knew .. ', and this is another one'
+    redis.call('HSET', META, 'before:' .. knew, 'doubted')
+  end
+elseif tonumber(written or 0) < known then
+  reason = 'claims are missing that ' .. writer .. ' was granted: the store has ' ..
+    (written or 'none') .. ' of it, and the last that it was told was ' .. text(known)
+end
+if reason then
+  fence = text(math.max(tonumber(fence), known) + FENCE_LEAP)
+  suspect = suspect or reason
+  redis.call('HSET', META, 'suspect', suspect, 'fence', fence, 'w:' .. writer, fence)
+end
+return told('met', id, suspect or '')

@@ -1,0 +1,132 @@
+// Compares what this process remembers of its store with what the store says, on each connection
+// before any call is let through on it. What follows from a difference is decided at the server, in
+// stores/redis/meet.lua and claim.lua: for all replicas at once.
+#include "stores/redis_meeting.h"
+
+#include <utility>
+
+#include "stores/redis_grade.h"
+#include "stores/redis_scripts.h"
+
+namespace semel {
+
+RedisMeeting::RedisMeeting(const RedisOptions& options, const StoreClock& clock)
+    : boot_(clock.boot),
+      logs_events_(options.events.has_value()),
+      witness_(options.state_dir),
+      clock_(clock.boot) {}
+
+void RedisMeeting::name_lanes(const RedisLinks& links) {
+  for (std::size_t lane = 0; lane < links.lanes(); ++lane) names_.emplace_back(links.tag(lane));
+  met_.assign(names_.size(), witness_.store_id());
+}
+
+RedisHooks RedisMeeting::hooks() {
+  RedisHooks hooks;
+  hooks.admit = [self = shared_from_this()](std::shared_ptr<RedisDoor> door) {
+    return self->admit(std::move(door));
+  };
+  hooks.warn = [self = shared_from_this()](std::string sentence) {
+    const std::lock_guard lock(self->mutex_);
+    self->warning_ = std::move(sentence);
+  };
+  hooks.scripts = redis_scripts().all();
+  return hooks;
+}
+
+Task<Result<void>> RedisMeeting::admit(std::shared_ptr<RedisDoor> door) {
+  const auto self = shared_from_this();
+  std::string objection = redis_objection(door->facts());
+  if (!objection.empty()) co_return object(Fault::StoreUnreachable, std::move(objection));
+  for (const std::size_t lane : door->lanes()) {
+    const auto asked = boot_();
+    auto keys = names(lane).own();
+    auto words = question(lane);
+    auto reply = co_await door->run(redis_scripts().meet, lane, std::move(keys), std::move(words));
+    const auto told = hear(std::move(reply), asked);
+    if (!told) co_return told.error();
+    if (auto taken = take(lane, *told); !taken) co_return taken;
+  }
+  const std::lock_guard lock(mutex_);
+  objection_.clear();
+  co_return Result<void>();
+}
+
+std::vector<std::string> RedisMeeting::beginning() const {
+  return {in_microseconds(clock_.latest()), logs_events_ ? "1" : "0"};
+}
+
+std::vector<std::string> RedisMeeting::question(std::size_t lane) const {
+  auto words = beginning();
+  words.push_back(writer());
+  words.push_back(met(lane));
+  words.push_back(known_in_words(lane));
+  words.push_back(std::to_string(met_.size()));
+  return words;
+}
+
+Result<void> RedisMeeting::take(std::size_t lane, const RedisTold& told) {
+  if (told.is("unmarked")) {
+    return object(Fault::StoreSuspect,
+                  "the Redis there holds no store of Semel, or no longer: run `semel store init "
+                  "CONFIG`");
+  }
+  if (told.is("foreign")) {
+    return object(Fault::StoreUnreachable,
+                  "the store there has format " + told.text(0) + " and " + told.text(1) +
+                      " lanes: this program writes format 1, in " + std::to_string(met_.size()) +
+                      (met_.size() == 1 ? " lane" : " lanes, as for a cluster"));
+  }
+  if (!told.is("met")) return Fault::StoreTimeout;
+  const std::lock_guard lock(mutex_);
+  met_[lane] = told.text(0);
+  // Until every lane has been compared with what was known, nothing of that is thrown away.
+  for (const std::string& store : met_) {
+    if (store != met_[lane]) return {};
+  }
+  witness_.meet(met_[lane]);
+  return {};
+}
+
+Result<RedisTold> RedisMeeting::hear(Result<RedisReply> reply, std::chrono::nanoseconds asked) {
+  if (!reply) return reply.error();
+  auto told = RedisTold::read(*std::move(reply));
+  if (!told) return told;
+  if (told->is_clock_settled()) clock_.forget();
+  // One that has leapt was noticed by the script, too, which marked the store.
+  static_cast<void>(clock_.observe(told->time(), asked));
+  return told;
+}
+
+std::string RedisMeeting::met(std::size_t lane) const {
+  const std::lock_guard lock(mutex_);
+  return met_[lane];
+}
+
+std::string RedisMeeting::known_in_words(std::size_t lane) const {
+  return std::to_string(witness_.known(lane).value);
+}
+
+Fault RedisMeeting::object(Fault fault, std::string sentence) {
+  const std::lock_guard lock(mutex_);
+  objection_ = std::move(sentence);
+  return fault;
+}
+
+std::string RedisMeeting::objection() const {
+  const std::lock_guard lock(mutex_);
+  return objection_;
+}
+
+std::string RedisMeeting::remark() const {
+  std::string remark = witness_.remark();
+  const std::lock_guard lock(mutex_);
+  for (const std::string& more : {objection_, warning_}) {
+    if (more.empty()) continue;
+    if (!remark.empty()) remark += "; ";
+    remark += more;
+  }
+  return remark;
+}
+
+}  // namespace semel

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "stores/open.h"
+#include "stores/redis_link.h"
+#include "stores/redis_names.h"
+#include "stores/redis_told.h"
+#include "stores/server_clock.h"
+#include "stores/shared_witness.h"
+
+namespace semel {
+
+/// What one process and its store know of each other, compared lane by lane on each fresh
+/// connection before any call is let through: whether it is the store that was met before, whether
+/// it still has every claim that this process was granted, and whether its clock can be believed.
+/// @thread Any.
+/// @source spec 9, "Loss detection".
+class RedisMeeting : public std::enable_shared_from_this<RedisMeeting> {
+ public:
+  /// @throws StoreError if the folder of the witness is another process's.
+  RedisMeeting(const RedisOptions& options, const StoreClock& clock);
+  /// What the lanes are called, and how many there are; before the first call.
+  void name_lanes(const RedisLinks& links);
+
+  /// Everything a connection is asked before it is let through.
+  [[nodiscard]] RedisHooks hooks();
+
+  [[nodiscard]] const RedisNames& names(std::size_t lane) const { return names_.at(lane); }
+  [[nodiscard]] std::size_t lanes() const { return names_.size(); }
+  /// Who this process is towards the store.
+  [[nodiscard]] const std::string& writer() const { return witness_.writer(); }
+  /// The store as this process has met it in that lane.
+  [[nodiscard]] std::string met(std::size_t lane) const;
+  [[nodiscard]] std::string known_in_words(std::size_t lane) const;
+  void note(std::size_t lane, Fence fence) { witness_.note(lane, fence); }
+
+  /// What compares a lane: of RedisScripts::meet.
+  [[nodiscard]] std::vector<std::string> question(std::size_t lane) const;
+  /// @faults StoreSuspect: it has no marker. StoreUnreachable: it is no store of ours.
+  [[nodiscard]] Result<void> take(std::size_t lane, const RedisTold& told);
+
+  /// Takes an answer apart and looks at the clock that it tells.
+  /// @param asked  Our own boot time when it was asked.
+  [[nodiscard]] Result<RedisTold> hear(Result<RedisReply> reply, std::chrono::nanoseconds asked);
+  /// The first two words of every call.
+  [[nodiscard]] std::vector<std::string> beginning() const;
+  [[nodiscard]] ServerClock& clock() { return clock_; }
+  [[nodiscard]] std::chrono::nanoseconds boot() const { return boot_(); }
+
+  /// Why the last connection was not let through; empty: it was.
+  [[nodiscard]] std::string objection() const;
+  /// What an operator should read.
+  [[nodiscard]] std::string remark() const;
+
+ private:
+  [[nodiscard]] Task<Result<void>> admit(std::shared_ptr<RedisDoor> door);
+  [[nodiscard]] Fault object(Fault fault, std::string sentence);
+
+  const std::function<std::chrono::nanoseconds()> boot_;
+  const bool logs_events_;
+  SharedWitness witness_;
+  ServerClock clock_;
+  mutable std::mutex mutex_;
+  std::vector<RedisNames> names_;
+  std::vector<std::string> met_;  ///< By lane: the store, or the one that was known before.
+  std::string objection_;
+  std::string warning_;
+};
+
+}  // namespace semel
