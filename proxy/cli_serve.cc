@@ -78,6 +78,32 @@ std::optional<ServeWords> read_words(std::span<const std::string> args) {
   return words;
 }
 
+/// `init CONFIG [--dry-run]`, its last two in any order, or `acknowledge CONFIG`.
+struct StoreWords {
+  enum class Order : std::uint8_t { Init, Acknowledge };
+  Order order = Order::Init;
+  std::string file;
+  Execution execution = Execution::CarryOut;
+};
+
+std::optional<StoreWords> read_store_words(std::span<const std::string> args) {
+  StoreWords words;
+  if (args.empty() || (args[0] != "init" && args[0] != "acknowledge")) return std::nullopt;
+  if (args[0] == "acknowledge") words.order = StoreWords::Order::Acknowledge;
+  for (const std::string& word : args.subspan(1)) {
+    const bool may_be_shown = words.order == StoreWords::Order::Init;
+    if (word == "--dry-run" && may_be_shown && words.execution == Execution::CarryOut) {
+      words.execution = Execution::Show;
+    } else if (words.file.empty() && !word.starts_with("--")) {
+      words.file = word;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (words.file.empty()) return std::nullopt;
+  return words;
+}
+
 }  // namespace
 
 int run_serve(std::span<const std::string> args, std::ostream& err) {
@@ -105,14 +131,15 @@ int run_serve(std::span<const std::string> args, std::ostream& err) {
 }
 
 int run_store(std::span<const std::string> args, std::ostream& out, std::ostream& err) {
-  if (args.size() != 2 || (args[0] != "init" && args[0] != "acknowledge")) {
-    err << "usage: semel store init CONFIG\n       semel store acknowledge CONFIG\n";
+  const std::optional<StoreWords> words = read_store_words(args);
+  if (!words) {
+    err << "usage: semel store init CONFIG [--dry-run]\n       semel store acknowledge CONFIG\n";
     return 2;
   }
   try {
-    const config::Config config = load(args[1]);
-    if (args[0] == "acknowledge") return acknowledge(config, out, err);
-    out << init_store(store_options(config)) << "\n";
+    const config::Config config = load(words->file);
+    if (words->order == StoreWords::Order::Acknowledge) return acknowledge(config, out, err);
+    out << init_store(store_options(config), words->execution) << "\n";
     return 0;
   } catch (const std::exception& failure) {
     err << failure.what() << "\n";

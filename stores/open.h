@@ -67,10 +67,14 @@ class StoreInUse : public StoreError {
 [[nodiscard]] std::unique_ptr<Store> open_store(const StoreOptions& options,
                                                 const StoreClock& clock);
 
-/// `semel store init`: creates the file and its schema, visibly. One that is there already is left
+/// Whether what an operator asks for is done, or shown: `--dry-run`.
+enum class Execution : std::uint8_t { CarryOut, Show };
+
+/// `semel store init`: creates the file or schema, visibly. One that is there already is left
 /// untouched. Where there is no witness yet, the first one is written. @return a sentence that says
-/// what was done. @throws StoreError
-[[nodiscard]] std::string init_store(const StoreOptions& options);
+/// what was done; or what would be, in the words of the store. @throws StoreError
+[[nodiscard]] std::string init_store(const StoreOptions& options,
+                                     Execution execution = Execution::CarryOut);
 
 /// What an operator's word met.
 struct Acknowledged {

@@ -102,6 +102,34 @@ TEST(CommandLine, StoreInitMakesAStoreAndLeavesOneThatIsThere) {
   EXPECT_TRUE(read_file(database) == before);
 }
 
+TEST(CommandLine, ADryRunOfStoreInitShowsWhatItWouldDoAndChangesNothing) {
+  Command command;
+  const std::string database = command.folder.file("semel.db");
+  const std::string yaml = sound("sqlite: {path: \"" + database + "\"}");
+  for (const bool is_there : {false, true}) {
+    if (is_there) {
+      ASSERT_EQ(command.with_config(yaml, {"store", "init"}).exit->code, 0);
+    }
+    const std::string before = read_file(database);
+    const Finished shown = command.with_config(yaml, {"store", "init", "--dry-run"});
+    ASSERT_TRUE(shown.exit);
+    EXPECT_EQ(shown.exit->code, 0) << shown.err;
+    EXPECT_NE(shown.out.find(database), std::string::npos) << shown.out;
+    EXPECT_EQ(shown.out.find("untouched") != std::string::npos, is_there) << shown.out;
+    EXPECT_EQ(std::filesystem::exists(database), is_there);
+    EXPECT_TRUE(read_file(database) == before);
+  }
+}
+
+TEST(CommandLine, AnAcknowledgementIsNeverADryRun) {
+  Command command;
+  const Finished ended = command.with_config(sound("memory: {allow_volatile: true}"),
+                                             {"store", "acknowledge", "--dry-run"});
+  ASSERT_TRUE(ended.exit);
+  EXPECT_EQ(ended.exit->code, 2);
+  EXPECT_NE(ended.err.find("usage"), std::string::npos) << ended.err;
+}
+
 TEST(CommandLine, ADatabaseThatIsNoStoreIsRefused) {
   Command command;
   const std::string database = command.folder.file("semel.db");
