@@ -68,9 +68,9 @@ inline std::vector<Include> includes_of(const SourceFile& file) {
 /// What is built, and corpora that tests read, are left out.
 inline std::vector<SourceFile> read_tree(const std::filesystem::path& root) {
   namespace fs = std::filesystem;
-  static constexpr std::array<std::string_view, 14> kFolders{
-      "core",  "io",   "config",  "stores", "proxy", "examples", "tests",
-      "bench", "docs", "scripts", "tools",  "cmake", ".ci",      "."};
+  static constexpr std::array<std::string_view, 15> kFolders{
+      "core", "io",      "config", "stores", "proxy",  "examples", "tests", "bench",
+      "docs", "scripts", "tools",  "cmake",  "deploy", ".ci",      "."};
   static constexpr std::array<std::string_view, 8> kText{".cc",    ".h",    ".md",  ".txt",
                                                          ".cmake", ".yaml", ".yml", ""};
   std::vector<SourceFile> files;
