@@ -226,7 +226,7 @@ Task<Event> Exchange::await_holder() {
   const auto until = began_ + route().wait;
   const auto now = Clock::now();
   if (route().on_duplicate == OnDuplicate::Reject || now >= until) co_return Event::WaitOver;
-  const auto look_again = std::min<Clock::time_point>(now + poll_, until);
+  const auto look_again = std::min<Clock::time_point>(now + until_next_look(poll_), until);
   poll_ = std::min(poll_ * 2, kLongestPoll);
   co_await worker_.site.store->await_change(key_.key, look_again);
   worker_.metrics.wait_duration.observe(Clock::now() - now);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 namespace semel::proxy {
@@ -23,9 +24,16 @@ enum class FailPoint : std::uint8_t {
 /// Lets happen what the test has planned for this point.
 /// @thread Any.
 void fail_point(FailPoint point);
+/// How long a follower waits for news from elsewhere before it looks for itself: as long as the
+/// test says.
+std::chrono::milliseconds until_next_look(std::chrono::milliseconds usual);
 #else
 /// Nothing: only the tests' program `semel_failpoints` stops here.
 [[gnu::always_inline]] constexpr void fail_point(FailPoint) {}
+[[gnu::always_inline]] constexpr std::chrono::milliseconds until_next_look(
+    std::chrono::milliseconds usual) {
+  return usual;
+}
 #endif
 
 }  // namespace semel::proxy

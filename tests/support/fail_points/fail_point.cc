@@ -3,6 +3,9 @@
 // `after_claim throw` (as where there is no memory) or `after_claim hold` (this thread stands still
 // until the file says otherwise). Absent or empty: nothing happens. It is read at every point, so a
 // test may change its mind while the program runs.
+//
+// SEMEL_POLL_MS says how long a follower waits for news from other processes before it looks for
+// itself; absent: as long as the program does.
 #include "proxy/fail_point.h"
 
 #include <chrono>
@@ -59,6 +62,11 @@ void fail_point(FailPoint point) {
     if (action != "hold") return;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
+}
+
+std::chrono::milliseconds until_next_look(std::chrono::milliseconds usual) {
+  const char* chosen = std::getenv("SEMEL_POLL_MS");
+  return chosen != nullptr ? std::chrono::milliseconds(std::atol(chosen)) : usual;
 }
 
 }  // namespace semel::proxy
