@@ -4,7 +4,8 @@
 
 namespace semel {
 
-void LinkWatch::wake() {
+void LinkWatch::arm(Deadlines::Entry& entry, Deadlines::Clock::time_point at) {
+  deadlines_.arm(entry, at);
   if (sweeping_) return;
   sweeping_ = true;
   spawn(executor_, keep_sweeping(shared_from_this()));

@@ -19,12 +19,7 @@ class LinkWatch : public std::enable_shared_from_this<LinkWatch> {
   [[nodiscard]] Deadlines& deadlines() { return deadlines_; }
   [[nodiscard]] const Executor& executor() const { return executor_; }
   /// Arms the entry, and sees to it that it fires.
-  void arm(Deadlines::Entry& entry, Deadlines::Clock::time_point at) {
-    deadlines_.arm(entry, at);
-    wake();
-  }
-  /// Sweeps from now on, until nothing is armed.
-  void wake();
+  void arm(Deadlines::Entry& entry, Deadlines::Clock::time_point at);
 
  private:
   static Task<> keep_sweeping(std::shared_ptr<LinkWatch> self);

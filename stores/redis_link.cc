@@ -5,6 +5,7 @@
 
 #include <boost/asio/this_coro.hpp>
 
+#include "stores/redis_listener.h"
 #include "stores/redis_site.h"
 #include "stores/redis_worker_link.h"
 
@@ -16,8 +17,11 @@ RedisLinks::RedisLinks(const RedisOptions& options, RedisHooks hooks)
 RedisLinks::~RedisLinks() { close(); }
 
 std::shared_ptr<RedisLink> RedisLinks::link_of(const Executor& executor) {
-  const auto make = [this](const Executor& of, std::size_t) {
-    return std::make_shared<RedisLink>(of, site_);
+  const auto make = [this](const Executor& of, std::size_t index) {
+    auto link = std::make_shared<RedisLink>(of, site_);
+    // One of them asks for all.
+    if (index == 0) link->follow_sentinels();
+    return link;
   };
   return links_.of(executor, make);
 }
@@ -40,17 +44,25 @@ std::string RedisLinks::remark() const { return site_->remark(); }
 void RedisLinks::subscribe(Executor executor, std::vector<std::string> channels,
                            std::function<void(std::string_view, std::string_view)> on_message,
                            std::function<void()> on_gap) {
-  static_cast<void>(executor);
-  static_cast<void>(channels);
-  static_cast<void>(on_message);
-  static_cast<void>(on_gap);
+  auto listener = std::make_shared<RedisListener>(executor, site_, std::move(channels),
+                                                  std::move(on_message), std::move(on_gap));
+  {
+    const std::lock_guard lock(mutex_);
+    if (site_->is_closed()) return;
+    listeners_.push_back(listener);
+  }
+  asio::post(executor, [listener] { listener->start(); });
 }
 
 void RedisLinks::close() {
+  const std::lock_guard lock(mutex_);
   if (site_->is_closed()) return;
   site_->close();
   for (const auto& link : links_.all()) {
     asio::post(link->executor(), [link] { link->close(); });
+  }
+  for (const auto& listener : listeners_) {
+    asio::post(listener->executor(), [listener] { listener->close(); });
   }
 }
 

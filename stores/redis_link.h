@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@
 namespace semel {
 
 class RedisLink;
+class RedisListener;
 class RedisSite;
 
 /// A fresh connection to one server, before any call is let through on it.
@@ -41,7 +43,7 @@ struct RedisHooks {
   /// Asked on each fresh connection. A fault: it is closed, calls get that fault, and it is tried
   /// again. Empty: every connection is let through.
   std::function<Task<Result<void>>(std::shared_ptr<RedisDoor>)> admit;
-  /// Something that an operator should read, said once for each connection.
+  /// Something that an operator should read; each sentence is said once. From any worker.
   std::function<void(std::string sentence)> warn;
   /// Known to each server before the first call, so that no first call is in vain.
   std::vector<const RedisScript*> scripts;
@@ -84,10 +86,10 @@ class RedisLinks {
   /// time of the server's: until then a release by token alone proves nothing. Zero: there is none.
   [[nodiscard]] StoreTime ghosts_until(std::size_t lane) const;
 
-  /// What each server said last, by its name.
+  /// What each server that holds a lane said last, by its name.
   [[nodiscard]] std::vector<RedisFacts> facts() const;
-  /// Why the last connection that failed did; empty while none has failed since one was let
-  /// through.
+  /// Why the last connection failed or the last call was refused; empty while none was since one
+  /// went well.
   [[nodiscard]] std::string remark() const;
 
   /// Hears what is published in the channels, on one connection of this executor's, made again
@@ -106,6 +108,8 @@ class RedisLinks {
 
   const std::shared_ptr<RedisSite> site_;
   LinkSet<RedisLink> links_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<RedisListener>> listeners_;
 };
 
 }  // namespace semel

@@ -6,7 +6,6 @@
 #include "stores/redis_dial.h"
 #include "stores/redis_door.h"
 #include "stores/redis_greeting.h"
-#include "stores/redis_sentinels.h"
 
 namespace semel {
 
@@ -14,14 +13,17 @@ using Clock = RedisCall::Clock;
 
 namespace {
 
-/// A connection that lasts no longer than this is no reason to try again at once.
-constexpr std::chrono::milliseconds kShortLived{100};
+/// Longer than an attempt takes, and it stands still because nobody lets this worker run.
+constexpr std::chrono::milliseconds kStandstill{100};
 
 }  // namespace
 
 RedisNode::RedisNode(std::shared_ptr<LinkWatch> watch, std::shared_ptr<RedisSite> site,
                      std::optional<Peer> peer)
-    : watch_(std::move(watch)), site_(std::move(site)), fixed_(std::move(peer)) {
+    : watch_(std::move(watch)),
+      site_(std::move(site)),
+      fixed_(std::move(peer)),
+      sentinels_(watch_, site_) {
   peer_ = fixed_ ? *fixed_ : site_->topology.holder(0);
 }
 
@@ -54,6 +56,7 @@ void RedisNode::renew() {
 
 void RedisNode::close() {
   state_ = State::Closed;
+  sentinels_.close();
   if (wire_ != nullptr) wire_->end();
   wake_up();
   fail_waiting(Fault::StoreUnreachable);
@@ -79,24 +82,30 @@ Task<> RedisNode::live(std::shared_ptr<RedisNode> self) {
     if (const std::optional<Fault> fault = co_await node.connect()) {
       node.go_down(*fault);
     } else {
+      const std::uint64_t before = node.wire_->answers();
       node.open_up();
       co_await node.stay();
-      const bool was_short = Clock::now() - node.up_since_ < kShortLived;
-      if (was_short) node.go_down(Fault::StoreUnreachable);
+      // One that was of no use is no reason to try again at once.
+      const bool was_useful = node.wire_->answers() > before;
+      if (node.site_->remark().empty()) {
+        node.site_->note_failure(name_of(node.peer_) + " ended the connection");
+      }
+      if (!was_useful) node.go_down(Fault::StoreUnreachable);
       if (node.state_ == State::Up) node.state_ = State::Connecting;
     }
     if (node.state_ == State::Down) co_await node.wait_to_try_again();
   }
   node.is_living_ = false;
+  node.sentinels_.close();
   if (node.state_ != State::Closed) node.state_ = State::Idle;
   node.fail_waiting(Fault::StoreUnreachable);
 }
 
 Task<std::optional<Fault>> RedisNode::connect() {
   const Clock::time_point until = Clock::now() + site_->connect_patience();
-  retry_at_ = until + kShortLived;
+  retry_at_ = until + kStandstill;
   if (!fixed_) {
-    const RedisPrimary primary = co_await find_redis_primary(site_, watch_, until);
+    const RedisPrimary primary = co_await sentinels_.find(until);
     if (!primary.peer) {
       site_->note_failure(primary.failure);
       co_return Fault::StoreUnreachable;
@@ -204,7 +213,6 @@ void RedisNode::wake_up() {
 void RedisNode::open_up() {
   const Clock::time_point now = Clock::now();
   state_ = State::Up;
-  up_since_ = now;
   backoff_ = kBackoffMin;
   impatient_.disarm();
   for (RedisCall* call : std::exchange(waiting_, {})) submit(*call, now);

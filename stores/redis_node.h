@@ -7,6 +7,7 @@
 
 #include "io/random.h"
 #include "io/spawn.h"
+#include "stores/redis_sentinels.h"
 #include "stores/redis_site.h"
 #include "stores/redis_wire.h"
 
@@ -75,6 +76,7 @@ class RedisNode : public std::enable_shared_from_this<RedisNode> {
   const std::shared_ptr<LinkWatch> watch_;
   const std::shared_ptr<RedisSite> site_;
   const std::optional<Peer> fixed_;
+  RedisSentinels sentinels_;
   Peer peer_;
   State state_ = State::Idle;
   bool is_living_ = false;
@@ -82,7 +84,6 @@ class RedisNode : public std::enable_shared_from_this<RedisNode> {
   bool is_wire_over_ = true;
   std::uint64_t wires_ = 0;         ///< Made so far.
   std::uint64_t seen_version_ = 0;  ///< Of the topology, when the peer was last compared.
-  RedisCall::Clock::time_point up_since_{};
   std::vector<RedisCall*> waiting_;
   Deadlines::Entry impatient_{&RedisNode::on_impatient, this};
   Fault fault_ = Fault::StoreUnreachable;  ///< While Down.

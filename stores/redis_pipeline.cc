@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 1> kAsking{"ASKING"};
 
 }  // namespace
 
-RedisPipeline::~RedisPipeline() {
+void RedisPipeline::abandon() {
   // Letting go of a coroutine destroys the call that it waits in.
   for (RedisCall* call : std::exchange(answered_, {})) call->waits.abandon();
   for (const Expected& expected : std::exchange(expected_, {})) {
@@ -70,6 +70,7 @@ void RedisPipeline::accept(const Expected& expected, RedisReply reply) {
       call.told == RedisCall::Told::Replicated && refusal_of(reply) == RedisRefusal::None;
   call.reply = std::move(reply);
   call.is_answered = true;
+  ++answers_;
   if (reports && replication_.replicas > 0) {
     answered_.push_back(&call);
   } else {

@@ -31,8 +31,7 @@ class RedisPipeline {
   static constexpr std::size_t kFlushesMax = 2;
 
   explicit RedisPipeline(Replication replication) : replication_(replication) {}
-  /// Callers that still wait are let go of without an answer.
-  ~RedisPipeline();
+  ~RedisPipeline() { abandon(); }
   RedisPipeline(const RedisPipeline&) = delete;
   RedisPipeline& operator=(const RedisPipeline&) = delete;
 
@@ -55,10 +54,15 @@ class RedisPipeline {
   /// not answered, or not known to be replicated; StoreUnreachable for the others.
   void fail();
 
+  /// Callers that still wait never go on: their worker is gone.
+  void abandon();
+
   /// When the time of the first call is over. Absent: nobody waits.
   [[nodiscard]] std::optional<RedisCall::Clock::time_point> first_end() const;
   /// The same of those that have left: past it the connection is of no use any more.
   [[nodiscard]] std::optional<RedisCall::Clock::time_point> first_end_under_way() const;
+  /// Calls that the server has answered so far.
+  [[nodiscard]] std::uint64_t answers() const { return answers_; }
   [[nodiscard]] bool is_idle() const { return unsent_.empty() && expected_.empty(); }
 
  private:
@@ -79,6 +83,7 @@ class RedisPipeline {
   std::deque<Expected> expected_;
   std::vector<RedisCall*> answered_;  ///< Until their flush is replicated.
   std::size_t flushes_under_way_ = 0;
+  std::uint64_t answers_ = 0;
   std::string out_;
   std::uint64_t taken_ = 0;    ///< Bytes that take() has given.
   std::uint64_t written_ = 0;  ///< And those that have left.

@@ -71,8 +71,26 @@ void RedisSite::note_facts(const RedisFacts& facts) {
 std::vector<RedisFacts> RedisSite::facts() const {
   const std::lock_guard lock(mutex_);
   std::vector<RedisFacts> all;
-  for (const auto& [name, facts] : facts_) all.push_back(facts);
+  std::set<std::string> holders;
+  for (std::size_t lane = 0; lane < topology.lanes(); ++lane) {
+    holders.insert(name_of(topology.holder(lane)));
+  }
+  // One that holds nothing any more may be anything by now.
+  for (const auto& [name, facts] : facts_) {
+    if (holders.contains(name)) all.push_back(facts);
+  }
   return all;
+}
+
+void RedisSite::note_refusal(std::string sentence) {
+  note_failure(std::move(sentence));
+  is_refused_.store(true);
+}
+
+void RedisSite::note_answer() {
+  if (!is_refused_.load(std::memory_order_relaxed) || !is_refused_.exchange(false)) return;
+  const std::lock_guard lock(mutex_);
+  remark_.clear();
 }
 
 void RedisSite::note_failure(std::string sentence) {

@@ -36,6 +36,9 @@ class RedisSite {
   void note_facts(const RedisFacts& facts);
   [[nodiscard]] std::vector<RedisFacts> facts() const;
   void note_failure(std::string sentence);
+  /// A server that is up refuses what it is asked, until it answers again.
+  void note_refusal(std::string sentence);
+  void note_answer();
   [[nodiscard]] std::string remark() const;
   /// Each sentence once.
   void warn(const std::string& sentence);
@@ -52,6 +55,7 @@ class RedisSite {
 
  private:
   std::atomic<bool> closed_{false};
+  std::atomic<bool> is_refused_{false};
   std::vector<std::atomic<StoreTime::rep>> ghosts_;
   mutable std::mutex mutex_;  ///< Guards what follows.
   std::map<std::string, RedisFacts> facts_;

@@ -57,18 +57,24 @@ void RedisWire::end() {
 }
 
 Task<> RedisWire::live(std::shared_ptr<RedisWire> self, std::unique_ptr<Stream> stream) {
+  // Where the worker ends first, this coroutine is destroyed; what waits for it goes with it.
   struct Leave {
     RedisWire& wire;
+    enum class How : std::uint8_t { Destroyed, Orderly } how = How::Destroyed;
     ~Leave() {
       wire.stream_ = nullptr;
       wire.state_ = State::Ended;
+      if (how == How::Orderly) return;
+      wire.more_.abandon();
+      wire.pipeline_.abandon();
     }
   };
   {
-    const Leave leave{*self};
+    Leave leave{*self};
     co_await self->read_answers();
     self->end();
     if (self->is_writing_) co_await self->written_.wait();
+    leave.how = Leave::How::Orderly;
   }
   self->overdue_.disarm();
   self->pipeline_.fail();
@@ -87,7 +93,12 @@ Task<> RedisWire::read_answers() {
 }
 
 Task<> RedisWire::keep_writing(std::shared_ptr<RedisWire> self) {
+  struct Leave {
+    RedisWire& wire;
+    ~Leave() { wire.written_.abandon(); }
+  };
   RedisWire& wire = *self;
+  const Leave leave{wire};
   while (wire.is_open()) {
     if (!wire.pipeline_.has_more()) {
       co_await wire.more_.wait();

@@ -33,6 +33,9 @@ class RedisWire : public std::enable_shared_from_this<RedisWire> {
   /// The peer has ended it while nobody asked anything: found out before a call is spent on it.
   [[nodiscard]] bool is_gone(RedisCall::Clock::time_point now);
 
+  /// Calls that were answered on it.
+  [[nodiscard]] std::uint64_t answers() const { return pipeline_.answers(); }
+
   /// The call is settled later: answered, or with a fault.
   void submit(RedisCall& call);
   /// One command that reports nothing of the store's.
@@ -44,7 +47,7 @@ class RedisWire : public std::enable_shared_from_this<RedisWire> {
  private:
   enum class State : std::uint8_t { New, Open, Ending, Ended };
   /// Longer than this without a call, and the peer may be gone without our having looked.
-  static constexpr std::chrono::milliseconds kFresh{50};
+  static constexpr std::chrono::milliseconds kFresh{5};
 
   static Task<> live(std::shared_ptr<RedisWire> self, std::unique_ptr<Stream> stream);
   static Task<> keep_writing(std::shared_ptr<RedisWire> self);

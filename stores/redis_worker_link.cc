@@ -1,6 +1,7 @@
 #include "stores/redis_worker_link.h"
 
 #include "stores/redis_door.h"
+#include "stores/redis_sentinels.h"
 #include "stores/redis_url.h"
 
 namespace semel {
@@ -13,6 +14,7 @@ namespace {
 constexpr int kHopsMax = 8;
 /// Before a slot that is on its way is asked for again.
 constexpr std::chrono::milliseconds kSlotPause{20};
+constexpr std::chrono::seconds kFollowEvery{1};
 
 }  // namespace
 
@@ -71,7 +73,10 @@ Task<Result<RedisReply>> RedisLink::run(const RedisScript& script, std::size_t l
       co_return call.reply;
     }
     const RedisRefusal refusal = refusal_of(*call.reply);
-    if (refusal == RedisRefusal::None) co_return std::move(call.reply);
+    if (refusal == RedisRefusal::None) {
+      site->note_answer();
+      co_return std::move(call.reply);
+    }
     // Whoever answered holds the link.
     const Next next = follow(refusal, *call.reply, route);
     if (next == Next::Done || Clock::now() >= until) co_return fault_of(refusal);
@@ -113,13 +118,38 @@ RedisLink::Next RedisLink::follow(RedisRefusal refusal, const RedisReply& reply,
       return Next::Done;
     case RedisRefusal::Unable:
     case RedisRefusal::Forbidden:
-      site_->note_failure(name_of(route.node->peer()) + " says: " + reply.text);
+      site_->note_refusal(name_of(route.node->peer()) + " says: " + reply.text);
       return Next::Done;
   }
   return Next::Done;
 }
 
+void RedisLink::follow_sentinels() {
+  if (site_->topology.kind() != RedisTopology::Kind::Sentinel) return;
+  spawn(watch_->executor(), keep_following(shared_from_this()));
+}
+
+Task<> RedisLink::keep_following(std::shared_ptr<RedisLink> self) {
+  struct Gone {
+    RedisLink& link;
+    ~Gone() { link.following_ = nullptr; }
+  };
+  RedisSentinels sentinels(self->watch_, self->site_);
+  Timer timer(self->executor());
+  const Gone gone{*self};
+  self->following_ = &timer;
+  while (!self->site_->is_closed()) {
+    timer.expires_after(kFollowEvery);
+    co_await timer.async_wait(kNoThrow);
+    if (self->site_->is_closed()) break;
+    // The topology is told; who does not know the primary leaves everything as it is.
+    static_cast<void>(co_await sentinels.find(Clock::now() + kFollowEvery));
+  }
+  sentinels.close();
+}
+
 void RedisLink::close() {
+  if (following_ != nullptr) following_->cancel();
   for (const auto& [name, node] : nodes_) node->close();
 }
 

@@ -23,6 +23,9 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
   [[nodiscard]] Task<Result<RedisReply>> run(const RedisScript& script, std::size_t lane,
                                              std::vector<std::string> keys,
                                              std::vector<std::string> args, StoreTime not_after);
+  /// Asks the sentinels once a second who is the primary, so that one that was demoted and does not
+  /// know it yet is not written to for long. No effect without sentinels.
+  void follow_sentinels();
   void close();
   [[nodiscard]] const Executor& executor() const { return watch_->executor(); }
 
@@ -31,6 +34,7 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
   struct Route;
   enum class Next : std::uint8_t { Done, AskAgain, WaitAndAskAgain };
 
+  static Task<> keep_following(std::shared_ptr<RedisLink> self);
   [[nodiscard]] RedisNode& holder(std::size_t lane);
   [[nodiscard]] RedisNode& node(const Peer& peer);
   /// What a refusal means for the way that the call takes next.
@@ -42,6 +46,7 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
   std::map<std::string, std::shared_ptr<RedisNode>> nodes_;
   std::vector<RedisNode*> holders_;  ///< By lane, as of
   std::uint64_t holders_version_ = 0;
+  Timer* following_ = nullptr;  ///< Of keep_following(), between two questions.
 };
 
 }  // namespace semel
