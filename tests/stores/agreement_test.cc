@@ -2,12 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
+#include <memory>
 #include <random>
 #include <sstream>
+#include <tuple>
 #include <vector>
 
 #include "stores/open.h"
 #include "tests/stores/event_lines.h"
+#include "tests/stores/redis_fixture.h"
 #include "tests/stores/requests.h"
 #include "tests/stores/run.h"
 
@@ -79,11 +84,14 @@ std::string told(const Result<T>& result) {
   return result ? text(*result) : std::string(name(result.error()));
 }
 
+/// Whether the wall clock of a history jumps. A store on a server knows the server's clock alone.
+enum class Wall : std::uint8_t { Jumps, Keeps };
+
 /// One seeded history, step for step, on one store.
 class History {
  public:
-  History(std::uint64_t seed, Store& store, MovedClock& clock)
-      : random_(seed), store_(store), clock_(clock) {}
+  History(std::uint64_t seed, Store& store, MovedClock& clock, Wall wall = Wall::Jumps)
+      : random_(seed), store_(store), clock_(clock), wall_(wall) {}
 
   std::string step() {
     switch (pick(15)) {
@@ -206,13 +214,14 @@ class History {
     constexpr std::chrono::seconds kSpans[] = {1s, 10s, 31s, 10min, 25h, 49h};
     const auto span = kSpans[pick(std::size(kSpans))];
     clock_.advance(span);
-    if (pick(4) == 0) clock_.jump_wall(-span / 2);
+    if (pick(4) == 0 && wall_ == Wall::Jumps) clock_.jump_wall(-span / 2);
     return "after " + std::to_string(span.count());
   }
 
   std::mt19937_64 random_;
   Store& store_;
   MovedClock& clock_;
+  Wall wall_;
   std::vector<Attempt> attempts_;
   std::vector<Reference> references_;
 };
@@ -250,6 +259,68 @@ TEST_P(StoreAgreement, TheSameHistoryGetsTheSameAnswers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, StoreAgreement, ::testing::Range<std::uint64_t>(1, 9));
+
+/// A store on a server that was started for the test, whose clock the file moves.
+struct OnServer {
+  std::string name;
+  std::function<std::unique_ptr<Store>(const StoreClock&, const std::string& clock_file)> make;
+};
+void PrintTo(const OnServer& store, std::ostream* out) { *out << store.name; }
+
+/// Of each key on its own: in which order a sweep takes several is the store's own affair.
+std::map<IdempotencyKey, EventLines> events_by_key(Store& store) {
+  std::map<IdempotencyKey, EventLines> lines;
+  for (const auto& event : all_events(store)) lines[event.key].push_back(line_of(event));
+  return lines;
+}
+
+class SharedStoreAgreement : public ::testing::TestWithParam<std::tuple<OnServer, std::uint64_t>> {
+};
+
+TEST_P(SharedStoreAgreement, TheSameHistoryGetsTheSameAnswers) {
+  const auto& [maker, seed] = GetParam();
+  TemporaryFolder folder;
+  const std::string clock_file = folder.path() + "/clock";
+  MovedClock memory_clock;
+  MovedClock shared_clock(clock_file);
+  MemoryOptions options;
+  options.events.emplace();
+  const auto memory = open_store(options, memory_clock.clock());
+  const auto shared = maker.make(shared_clock.clock(), clock_file);
+  History first(seed, *memory, memory_clock, Wall::Keeps);
+  History second(seed, *shared, shared_clock, Wall::Keeps);
+  for (int step = 0; step < 600; ++step) {
+    const std::string expected = first.step();
+    ASSERT_EQ(second.step(), expected) << "seed " << seed << ", step " << step;
+  }
+  const auto one = run(memory->health());
+  const auto other = run(shared->health());
+  EXPECT_EQ(one.indeterminate, other.indeterminate);
+  EXPECT_EQ(one.oldest_indeterminate, other.oldest_indeterminate);
+  EXPECT_EQ(one.records, other.records);
+  EXPECT_EQ(one.last_fence, other.last_fence);
+  EXPECT_EQ(one.resolutions_contradicted, other.resolutions_contradicted);
+  const auto told = events_by_key(*memory);
+  EXPECT_EQ(events_by_key(*shared), told);
+  EXPECT_FALSE(told.empty());
+  shared->close();
+}
+
+std::unique_ptr<Store> on_redis(const StoreClock& clock, const std::string& clock_file) {
+  static std::unique_ptr<StandingRedis> redis;
+  redis = std::make_unique<StandingRedis>(clock_file);
+  RedisOptions options = options_on(redis->server);
+  options.events.emplace();
+  return store_on(options, clock);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, SharedStoreAgreement,
+                         ::testing::Combine(::testing::Values(OnServer{"redis", on_redis}),
+                                            ::testing::Range<std::uint64_t>(1, 9)),
+                         [](const auto& test) {
+                           return std::get<0>(test.param).name +
+                                  std::to_string(std::get<1>(test.param));
+                         });
 
 }  // namespace
 }  // namespace semel::testing
