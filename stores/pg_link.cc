@@ -18,6 +18,8 @@ constexpr milliseconds kPauseMin{50};
 constexpr milliseconds kPauseMax{500};
 /// A connection that lived this long was a good one: the next attempt begins soon.
 constexpr std::chrono::seconds kSettled{1};
+/// An attempt that ends this long after its time was let down by the worker, not by the server.
+constexpr milliseconds kLate{200};
 /// More calls than this without an answer: the server cannot follow, refuse instead of growing.
 constexpr std::size_t kCallsMax = 16'384;
 
@@ -37,6 +39,7 @@ void PgLink::start() {
 
 void PgLink::close() {
   if (state_ == State::Closed) return;
+  attempt_until_ = Clock::time_point::max();
   break_off(Fault::StoreUnreachable, "closed");
   state_ = State::Closed;
   dialer_.close();
@@ -82,6 +85,7 @@ Task<> PgLink::rest(milliseconds pause) {
 
 Task<bool> PgLink::connect() {
   const auto until = Clock::now() + terms_.patience;
+  attempt_until_ = until;
   socket_ = co_await dialer_.dial(until);
   if (!socket_) {
     break_off(Fault::StoreUnreachable, dialer_.trouble());
@@ -245,8 +249,16 @@ void PgLink::on_deadline() {
 void PgLink::break_off(Fault fault, const std::string& trouble) {
   const bool was_up = state_ == State::Up || state_ == State::Worn;
   fault_ = fault;
-  PgCalls settled = std::exchange(waiting_, {});
-  for (const auto& call : settled) call->reply = fault;
+  PgCalls settled;
+  // A worker that stood still meanwhile tries once more before it sends its first calls away.
+  const auto now = Clock::now();
+  const bool again = state_ == State::Starting && now - kLate > attempt_until_;
+  std::erase_if(waiting_, [&](const auto& call) {
+    if (again && call->deadline > now) return false;
+    call->reply = fault;
+    settled.push_back(call);
+    return true;
+  });
   if (pipeline_) {
     const auto until = pipeline_->abandon(settled);
     if (was_up) terms_.standing->haunt(until);
@@ -256,7 +268,7 @@ void PgLink::break_off(Fault fault, const std::string& trouble) {
   socket_.reset();
   deadline_.reset();
   is_stuffed_ = false;
-  if (state_ != State::Closed) state_ = State::Down;
+  if (!again && state_ != State::Closed) state_ = State::Down;
   terms_.standing->down(lane_, trouble);
   resume_later(executor_, std::move(settled));
   if (was_up && terms_.on_loss) terms_.on_loss();

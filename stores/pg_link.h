@@ -82,6 +82,7 @@ class PgLink : public std::enable_shared_from_this<PgLink> {
   PgDialer dialer_;
   RandomBits random_;
   State state_ = State::Starting;
+  Clock::time_point attempt_until_;  ///< When the latest attempt to connect should have ended.
   Fault fault_ = Fault::StoreUnreachable;  ///< Of calls while it is down.
   PgCalls waiting_;                        ///< While it is starting.
   std::shared_ptr<PgSocket> socket_;

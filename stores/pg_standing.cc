@@ -13,7 +13,7 @@ void PgStanding::up(std::size_t lane, const PgFacts& facts) {
 void PgStanding::down(std::size_t lane, const std::string& trouble) {
   const std::lock_guard lock(mutex_);
   lanes_up_.erase(lane);
-  trouble_ = trouble;
+  if (!trouble.empty()) trouble_ = trouble;
 }
 
 void PgStanding::complain(const std::string& trouble) {

@@ -50,7 +50,10 @@ TEST_F(PgOutage, ACallInFlightWhenTheServerIsKilledMayHaveBeenCarriedOut) {
   // Nothing is asked while it is down, and nobody waits for that.
   EXPECT_EQ(fault_of(worker.ask(kPing)), Fault::StoreUnreachable);
   server.restart();
+  const auto there = std::chrono::steady_clock::now();
   EXPECT_TRUE(worker.asks_until_answered(kPing));
+  const auto back_after = std::chrono::steady_clock::now() - there;
+  RecordProperty("back_after_ms", static_cast<int>(back_after / milliseconds{1}));
   EXPECT_TRUE(links.state().up);
 }
 
@@ -120,6 +123,22 @@ TEST_F(PgOutage, AServerThatIsNotThereYetIsFoundWhenItComes) {
   EXPECT_THAT(links.state().trouble, HasSubstr("refused"));
   server.restart();
   EXPECT_TRUE(worker.asks_until_answered(kPing));
+}
+
+TEST_F(PgOutage, AWorkerThatStoodStillWhileItConnectedTriesAgain) {
+  PostgresServer server;
+  PostgresOptions options = at(server);
+  options.deadline = std::chrono::seconds(20);
+  PgLinks links(options, one_connection());
+  PgWorker worker(links);
+  const auto replies = worker.begin({{&kPing, {}}});
+  // The connection is under way when the worker stops turning, for longer than it may take.
+  worker.io().restart();
+  worker.io().poll();
+  const Deadline stands_still(milliseconds{1'000});
+  ASSERT_TRUE(eventually([&] { return stands_still.passed(); }));
+  ASSERT_TRUE(worker.finish(replies));
+  EXPECT_EQ(number_of(*replies->front()), 1);
 }
 
 TEST_F(PgOutage, AStandbyIsRefusedUntilItIsPromoted) {
