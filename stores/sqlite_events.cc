@@ -93,7 +93,6 @@ SqliteEvents::SqliteEvents(sqlite3* database, const std::string& store_id,
   span_.log = store_id;
   read_span(path);
   if (!kept_) leap(1);  // What happens from here on is missing for whoever has read all.
-  durable_ = span_;
 }
 
 SqliteEvents::~SqliteEvents() = default;
@@ -104,6 +103,8 @@ void SqliteEvents::read_span(const std::string& path) {
   if (use.step() != SQLITE_ROW) throw sqlite::failure(database_, path);
   span_.trimmed = static_cast<std::uint64_t>(use.integer(0));
   span_.last = static_cast<std::uint64_t>(use.integer(1));
+  durable_trimmed_ = span_.trimmed;
+  durable_last_ = span_.last;
 }
 
 Fault SqliteEvents::fault(int code) const { return sqlite::fault_of(database_, code); }
@@ -112,7 +113,7 @@ void SqliteEvents::leap(std::uint64_t numbers) {
   if (!statements_) return;
   span_.last += numbers;
   span_.trimmed = span_.last;
-  durable_ = span_;
+  durable_trimmed_ = durable_last_ = span_.last;
   has_moved_ = true;
 }
 
@@ -227,12 +228,16 @@ Result<void> SqliteEvents::append(const Transition& transition, const Now& now) 
 }
 
 void SqliteEvents::settle() {
-  durable_ = span_;
+  durable_trimmed_ = span_.trimmed;
+  durable_last_ = span_.last;
   has_moved_ = false;
   undo();
 }
 
-void SqliteEvents::rollback() { span_ = durable_; }
+void SqliteEvents::rollback() {
+  span_.trimmed = durable_trimmed_;
+  span_.last = durable_last_;
+}
 
 void SqliteEvents::undo() {
   drop_to_ = 0;

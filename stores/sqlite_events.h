@@ -82,7 +82,8 @@ class SqliteEvents {
   std::optional<EventRetention> kept_;
   std::unique_ptr<Statements> statements_;  ///< Null: there is no table.
   EventSpan span_;                          ///< With what the transaction under way has done.
-  EventSpan durable_;                       ///< Before it.
+  std::uint64_t durable_trimmed_ = 0;       ///< Before it.
+  std::uint64_t durable_last_ = 0;          ///< The same.
   bool has_moved_ = false;  ///< The span is to be written without a reason of write()'s.
   std::uint64_t drop_to_ = 0;
   std::vector<Erasure> erasures_;

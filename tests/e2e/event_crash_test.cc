@@ -2,9 +2,13 @@
 // and the records have no past that was not told.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "tests/e2e/crash_matrix.h"
 #include "tests/e2e/crash_site.h"
 #include "tests/e2e/event_reader.h"
+#include "tests/e2e/power_loss.h"
 
 namespace semel::testing {
 namespace {
@@ -75,6 +79,50 @@ TEST(EventCrash, InTheMiddleOfManyWritesTheEventsTellTheRecords) {
         << "what was told is told again";
     read = std::move(kept);
   }
+}
+
+/// Calls until the process is gone. @return the references of the answers that came.
+std::vector<std::string> call_until_dark(Gateway& gateway, const std::string& round) {
+  std::vector<std::string> answered;
+  for (int n = 0;; ++n) {
+    const Response answer = gateway.book(kBooking, {{"X-Run-Id", round + "-" + std::to_string(n)}});
+    if (!answer.is_complete()) return answered;
+    if (answer.status == 201) answered.push_back(answer.header("Idempotency-Ref").value_or("none"));
+  }
+}
+
+TEST(EventCrash, AfterALossOfPowerTheEventsTellTheRecords) {
+  PowerLoss power;
+  GatewayOptions options;
+  options.store = StoreKind::Sqlite;
+  options.more = kLog;
+  options.environment = power.environment();
+  OperatedGateway operated(std::move(options));
+  Gateway& gateway = operated.gateway;
+  gateway.upstream.script(commits_and_answers(201, "booked"));
+  gateway.semel.kill9();
+  std::set<std::string> completed;
+  for (std::uint64_t round = 1; round <= 12; ++round) {
+    SCOPED_TRACE(round);
+    PowerLoss::Moment moment;
+    moment.at = 60 + 29 * round;
+    moment.seed = round;
+    power.plan(gateway.semel, moment);
+    gateway.semel.start();
+    const auto answered = call_until_dark(gateway, std::to_string(round));
+    EXPECT_TRUE(gateway.semel.wait());
+    power.plan(gateway.semel, {});
+    gateway.semel.start();
+    expect_events_to_tell_the_records(operated);
+    for (const std::string& reference : answered) completed.insert(reference);
+    std::set<std::string> told;
+    for (const Json& event : logged_events(operated)) {
+      if (event["kind"].text() == "completed") told.insert(event["reference"].text());
+    }
+    EXPECT_TRUE(std::ranges::includes(told, completed)) << "an answer that was given was not told";
+    gateway.semel.kill9();
+  }
+  EXPECT_GE(completed.size(), 12u);
 }
 
 }  // namespace
