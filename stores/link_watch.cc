@@ -12,13 +12,17 @@ void LinkWatch::arm(Deadlines::Entry& entry, Deadlines::Clock::time_point at) {
 }
 
 Task<> LinkWatch::keep_sweeping(std::shared_ptr<LinkWatch> self) {
+  struct Leave {
+    LinkWatch& watch;
+    ~Leave() { watch.sweeping_ = false; }
+  };
+  const Leave leave{*self};
   Timer timer(self->executor_);
   while (!self->deadlines_.is_idle()) {
     timer.expires_after(kInterval);
     co_await timer.async_wait(kNoThrow);
     self->deadlines_.sweep(Deadlines::Clock::now());
   }
-  self->sweeping_ = false;
 }
 
 }  // namespace semel

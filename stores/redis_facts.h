@@ -7,7 +7,7 @@
 
 namespace semel {
 
-/// What one server says about itself, read at each connect and once a minute.
+/// What one server says about itself, read at each connect and now and then.
 struct RedisFacts {
   enum class Role : std::uint8_t { Primary, Replica, Sentinel, Unknown };
   std::string node;            ///< `host:port` as it was dialled.

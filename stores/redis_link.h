@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -47,6 +48,12 @@ struct RedisHooks {
   std::function<void(std::string sentence)> warn;
   /// Known to each server before the first call, so that no first call is in vain.
   std::vector<const RedisScript*> scripts;
+  /// How often a server is asked again what it is. One that may evict by now, or is no primary any
+  /// more, is left.
+  std::chrono::milliseconds look_every{60'000};
+  /// A subscription on which nothing is heard for so long asks whether the server is still there,
+  /// and takes it for gone after as long again.
+  std::chrono::milliseconds silence{5'000};
 };
 
 /// The links of one store to its servers: for each worker that calls one pipelined connection, in a

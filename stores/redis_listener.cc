@@ -1,5 +1,6 @@
 #include "stores/redis_listener.h"
 
+#include <algorithm>
 #include <array>
 
 #include "stores/redis_dial.h"
@@ -132,15 +133,16 @@ Task<> RedisListener::look_after(std::shared_ptr<RedisListener> self) {
   };
   RedisListener& listener = *self;
   const Leave leave{listener};
-  Clock::time_point ask_at = Clock::now() + kSilence;
+  const std::chrono::milliseconds silence = listener.site_->hooks.silence;
+  Clock::time_point ask_at = Clock::now() + silence;
   while (listener.stream_ != nullptr && !listener.is_closed_) {
-    co_await rest(listener.executor(), listener.looking_, kLook);
+    co_await rest(listener.executor(), listener.looking_, std::min(kLook, silence));
     if (listener.stream_ == nullptr || listener.is_closed_) break;
     if (listener.is_elsewhere()) break;
     if (Clock::now() < ask_at) continue;
     if (!listener.has_heard_) break;
     listener.has_heard_ = false;
-    ask_at = Clock::now() + kSilence;
+    ask_at = Clock::now() + silence;
     std::vector<std::vector<std::string>> ping{{"PING"}};
     if (!co_await listener.say(std::move(ping))) break;
   }

@@ -30,10 +30,8 @@ class RedisListener : public std::enable_shared_from_this<RedisListener> {
   void close();
 
  private:
-  /// A server that is not heard of in two of these is gone.
-  static constexpr std::chrono::seconds kSilence{5};
-  /// How often it is looked whether the primary is still the one that is listened to.
-  static constexpr std::chrono::seconds kLook{1};
+  /// How often it is looked, at the least, whether the primary is still the one that is heard.
+  static constexpr std::chrono::milliseconds kLook{1'000};
   static constexpr std::chrono::milliseconds kRetry{250};
 
   static Task<> live(std::shared_ptr<RedisListener> self);

@@ -13,8 +13,8 @@ using Clock = RedisCall::Clock;
 
 namespace {
 
-/// Longer than an attempt takes, and it stands still because nobody lets this worker run.
-constexpr std::chrono::milliseconds kStandstill{100};
+/// Longer than this beyond its time, and an attempt stood still because nobody let this worker run.
+constexpr std::chrono::milliseconds kStandstill{200};
 
 }  // namespace
 
@@ -27,7 +27,10 @@ RedisNode::RedisNode(std::shared_ptr<LinkWatch> watch, std::shared_ptr<RedisSite
   peer_ = fixed_ ? *fixed_ : site_->topology.holder(0);
 }
 
-RedisNode::~RedisNode() {
+RedisNode::~RedisNode() { abandon_waiting(); }
+
+void RedisNode::abandon_waiting() {
+  impatient_.disarm();
   for (RedisCall* call : std::exchange(waiting_, {})) call->waits.abandon();
 }
 
@@ -77,9 +80,24 @@ bool RedisNode::is_wanted() const {
 }
 
 Task<> RedisNode::live(std::shared_ptr<RedisNode> self) {
+  // Where the worker ends first, this coroutine is destroyed, and who waits for it with it.
+  struct Leave {
+    RedisNode& node;
+    enum class How : std::uint8_t { Destroyed, Orderly } how = How::Destroyed;
+    ~Leave() {
+      if (how == How::Orderly) return;
+      node.is_living_ = false;
+      if (node.state_ != State::Closed) node.state_ = State::Idle;
+      node.abandon_waiting();
+    }
+  };
   RedisNode& node = *self;
+  Leave leave{node};
   while (node.is_wanted()) {
     if (const std::optional<Fault> fault = co_await node.connect()) {
+      // The server may be well; whoever waits goes on waiting.
+      const bool stood_still = node.state_ == State::Connecting && Clock::now() > node.retry_at_;
+      if (stood_still) continue;
       node.go_down(*fault);
     } else {
       const std::uint64_t before = node.wire_->answers();
@@ -95,6 +113,7 @@ Task<> RedisNode::live(std::shared_ptr<RedisNode> self) {
     }
     if (node.state_ == State::Down) co_await node.wait_to_try_again();
   }
+  leave.how = Leave::How::Orderly;
   node.is_living_ = false;
   node.sentinels_.close();
   if (node.state_ != State::Closed) node.state_ = State::Idle;
@@ -165,7 +184,7 @@ Task<std::optional<Fault>> RedisNode::admit(RedisFacts facts, Clock::time_point 
 
 Task<> RedisNode::stay() {
   while (!is_wire_over_) {
-    co_await sleep_until(Clock::now() + kFactsAge);
+    co_await sleep_until(Clock::now() + site_->hooks.look_every);
     if (!is_wire_over_ && wire_->is_open()) co_await look_again();
   }
 }

@@ -46,7 +46,6 @@ class RedisNode : public std::enable_shared_from_this<RedisNode> {
   };
   static constexpr std::chrono::milliseconds kBackoffMin{50};
   static constexpr std::chrono::milliseconds kBackoffMax{500};
-  static constexpr std::chrono::seconds kFactsAge{60};
 
   static Task<> live(std::shared_ptr<RedisNode> self);
   /// One attempt. @return Why calls fail; absent: there is a connection, and it is let through.
@@ -54,7 +53,7 @@ class RedisNode : public std::enable_shared_from_this<RedisNode> {
   [[nodiscard]] Task<std::optional<Fault>> greet(RedisCall::Clock::time_point until);
   [[nodiscard]] Task<std::optional<Fault>> admit(RedisFacts facts,
                                                  RedisCall::Clock::time_point until);
-  /// Until the connection is lost; looks at the server's facts once a minute.
+  /// Until the connection is lost; looks at the server's facts now and then.
   [[nodiscard]] Task<> stay();
   [[nodiscard]] Task<> look_again();
   [[nodiscard]] Task<> end_wire();
@@ -70,6 +69,7 @@ class RedisNode : public std::enable_shared_from_this<RedisNode> {
   void go_down(Fault fault);
   void wait_in_line(RedisCall& call);
   void fail_waiting(Fault fault);
+  void abandon_waiting();
   static void on_impatient(void* self);
   void drop_impatient();
 

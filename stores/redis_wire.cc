@@ -56,7 +56,8 @@ void RedisWire::end() {
   more_.resume_later(watch_->executor());
 }
 
-Task<> RedisWire::live(std::shared_ptr<RedisWire> self, std::unique_ptr<Stream> stream) {
+Task<> RedisWire::live(std::shared_ptr<RedisWire> self,
+                       [[maybe_unused]] std::unique_ptr<Stream> stream) {
   // Where the worker ends first, this coroutine is destroyed; what waits for it goes with it.
   struct Leave {
     RedisWire& wire;

@@ -29,7 +29,33 @@ class RedisAdmissionTest : public ::testing::Test {
   }
 };
 
-TEST_F(RedisAdmissionTest, AServerThatEvictsIsRefusedAlsoWhileItRuns) {
+TEST_F(RedisAdmissionTest, AServerThatBeginsToEvictIsLeft) {
+  RedisServer server;
+  RedisHooks hooks;
+  hooks.look_every = 20ms;
+  Links links(redis_options(server.url()), std::move(hooks));
+  ASSERT_TRUE(links.answers());
+  server.command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  ASSERT_TRUE(eventually([&] { return !links.answers(); }));
+  EXPECT_TRUE(
+      eventually([&] { return links.links->remark().find("allkeys-lru") != std::string::npos; }));
+  server.command({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  EXPECT_TRUE(eventually([&] { return links.answers(); }));
+}
+
+TEST_F(RedisAdmissionTest, WhatAServerPromisesIsReadAgain) {
+  RedisServer server;
+  RedisHooks hooks;
+  hooks.look_every = 20ms;
+  Links links(redis_options(server.url()), std::move(hooks));
+  ASSERT_TRUE(links.answers());
+  ASSERT_EQ(links.links->facts().at(0).fsync, "always");
+  server.command({"CONFIG", "SET", "appendfsync", "no"});
+  EXPECT_TRUE(eventually([&] { return links.links->facts().at(0).fsync == "no"; }));
+  EXPECT_TRUE(links.answers());
+}
+
+TEST_F(RedisAdmissionTest, AServerThatEvictsIsRefused) {
   RedisSetup setup;
   setup.maxmemory = "20mb";
   setup.maxmemory_policy = "volatile-lru";

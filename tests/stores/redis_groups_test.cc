@@ -3,8 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
-#include <deque>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -293,6 +294,32 @@ TEST_F(RedisGroupsTest, WhatIsPublishedIsHeardAlsoAfterTheServerWasAway) {
   ASSERT_TRUE(eventually([&] { return server.command({"PUBLISH", "other", "three"}) == "1"; }));
   EXPECT_TRUE(eventually([&] { return heard->has("other=three"); }));
   EXPECT_FALSE(heard->has("third=no"));
+}
+
+TEST_F(RedisGroupsTest, ASubscriptionToAServerThatFallsSilentIsMadeAnew) {
+  RedisServer server;
+  RedisHooks hooks;
+  hooks.silence = 200ms;
+  Links links(redis_options(server.url()), std::move(hooks));
+  const auto heard = std::make_shared<Heard>();
+  subscribe(links, heard);
+  ASSERT_TRUE(eventually([&] { return heard->gaps == 1; }));
+  const auto pings = [&] {
+    const std::string stats = server.command({"INFO", "commandstats"});
+    static constexpr std::string_view kName = "cmdstat_ping:calls=";
+    const auto at = stats.find(kName);
+    return at == std::string::npos ? 0 : std::atoi(stats.c_str() + at + kName.size());
+  };
+  // It is asked whether it is there, and it is.
+  const int before = pings();
+  ASSERT_TRUE(eventually([&] { return pings() >= before + 3; }));
+  EXPECT_EQ(heard->gaps, 1);
+  server.pause();
+  ASSERT_TRUE(eventually([&] { return heard->gaps == 2; }));
+  server.resume();
+  ASSERT_TRUE(eventually([&] { return heard->gaps == 3; }));
+  server.command({"PUBLISH", "other", "again"});
+  EXPECT_TRUE(eventually([&] { return heard->has("other=again"); }));
 }
 
 TEST_F(RedisClusterLinkTest, WhatOneNodePublishesIsHeardOnWhicheverIsListenedTo) {

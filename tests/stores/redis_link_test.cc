@@ -82,6 +82,26 @@ TEST_F(RedisLinkTest, WhatIsAskedInOneTurnLeavesInOneWrite) {
   EXPECT_EQ(server.segments() - before, 1U);
 }
 
+TEST_F(RedisLinkTest, EachWorkerHasAConnectionOfItsOwn) {
+  RedisServer server;
+  Links links(redis_options(server.url()));
+  RunningWorker second;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(links.answers());
+    ASSERT_TRUE(second.run(links.links->run(kEcho, 0, {}, {"x"})));
+  }
+  const std::string clients = server.command({"CLIENT", "LIST"});
+  std::size_t ours = 0;
+  for (auto at = clients.find("name=semel "); at != std::string::npos;
+       at = clients.find("name=semel ", at + 1)) {
+    ++ours;
+  }
+  EXPECT_EQ(ours, 2U);
+  links.links->close();
+  second.in_one_turn([] {});
+  second.stop();
+}
+
 TEST_F(RedisLinkTest, AServerThatSaysNothingEndsACallAtItsDeadlineAndItMayHaveBeenCarriedOut) {
   RedisServer server;
   RedisOptions options = redis_options(server.url());
