@@ -19,6 +19,8 @@ constexpr Row kRows[] = {
     {"53100", {Fault::StoreFull, false}, "its disk is full"},
     {"XX001", {Fault::RecordCorrupt, false}, "a page is broken: restore from a backup"},
     {"XX002", {Fault::RecordCorrupt, false}, "an index is broken: REINDEX it"},
+    {"40003", {Fault::StoreTimeout, false}, "whether it was carried out is not known"},
+    {"08007", {Fault::StoreTimeout, false}, "whether it was carried out is not known"},
     {"25006", {Fault::StoreUnreachable, true}, "it takes no writes"},
     {"0A000", {Fault::StoreUnreachable, true}, "the schema was changed"},
     {"26000", {Fault::StoreUnreachable, false}, "it was not prepared: is there a pooler between?"},

@@ -84,7 +84,9 @@ Task<> PgLink::rest(milliseconds pause) {
 }
 
 Task<bool> PgLink::connect() {
-  const auto until = Clock::now() + terms_.patience;
+  // Calls wait for the first attempt, and can do so for as long as for an answer.
+  const bool is_first = state_ == State::Starting;
+  const auto until = Clock::now() + (is_first ? terms_.deadline * 19 / 20 : terms_.patience);
   attempt_until_ = until;
   socket_ = co_await dialer_.dial(until);
   if (!socket_) {

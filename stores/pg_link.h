@@ -26,7 +26,7 @@ struct PgLinkTerms {
   std::shared_ptr<const PgTarget> target;
   std::shared_ptr<PgStanding> standing;
   std::chrono::milliseconds deadline{1'000};  ///< Of one call.
-  std::chrono::milliseconds patience{700};    ///< Of one attempt to connect and be admitted.
+  std::chrono::milliseconds patience{700};    ///< Of an attempt to come back.
   PgAdmission admission;
   std::function<void(std::string_view)> on_notification;  ///< Absent: they are dropped.
   std::function<void()> on_loss;                          ///< The connection broke.

@@ -60,7 +60,7 @@ PgPipeline::State PgPipeline::send() {
 
 bool PgPipeline::send(Sent& sent) {
   const PgStatement& statement = sent.call->statement;
-  sent.prepares = prepared_.emplace(&statement, true).second;
+  sent.prepares = prepared_.insert(&statement).second;
   if (sent.prepares && !connection_.prepare(statement)) return false;
   const auto params = std::move(sent.call->params);
   return connection_.execute(statement, params) && connection_.sync();

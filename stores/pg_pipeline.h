@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "stores/pg_call.h"
@@ -64,7 +64,7 @@ class PgPipeline {
   PgConnection& connection_;
   std::deque<std::shared_ptr<PgCall>> asked_;
   std::deque<Sent> sent_;
-  std::unordered_map<const PgStatement*, bool> prepared_;
+  std::unordered_set<const PgStatement*> prepared_;
   std::string trouble_;
   bool is_worn_ = false;
 };

@@ -35,6 +35,8 @@ TEST(PgFault, EachCodeIsTheFaultThatIsTrueOfTheWorld) {
       {"query_canceled", "57014", Fault::StoreUnreachable, false},
       {"serialization_failure", "40001", Fault::StoreUnreachable, false},
       {"deadlock_detected", "40P01", Fault::StoreUnreachable, false},
+      {"statement_completion_unknown", "40003", Fault::StoreTimeout, false},
+      {"transaction_resolution_unknown", "08007", Fault::StoreTimeout, false},
       {"read_only_sql_transaction", "25006", Fault::StoreUnreachable, true},
       {"cached plan must not change", "0A000", Fault::StoreUnreachable, true},
       {"undefined_table", "42P01", Fault::StoreUnreachable, false},

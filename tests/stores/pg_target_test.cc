@@ -91,6 +91,7 @@ class PgTargetServer : public ::testing::Test {
                              std::string* trouble = nullptr) {
     PostgresOptions options;
     options.url = url;
+    options.deadline = milliseconds{5'000};
     PgLinks links(options, one_connection());
     PgWorker worker(links);
     auto reply = worker.ask(statement);
