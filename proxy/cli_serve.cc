@@ -24,6 +24,19 @@ void refuse_unbuilt(const config::Config& config) {
   }
 }
 
+/// A replica that runs on this folder notes by itself what it knows of its store; the word goes to
+/// the store all the same.
+Acknowledged acknowledge_beside(config::Config config) {
+  try {
+    return acknowledge_store(store_options(config));
+  } catch (const FolderInUse& failure) {
+    // The store of one process: whoever has the folder may have another one open.
+    if (sharing_of(config) == Agreement::Sharing::Alone) throw StoreError(failure.what());
+  }
+  config.state_dir.clear();
+  return acknowledge_store(store_options(config));
+}
+
 /// The process that has the store open gives it the word; where none has, we do, and tell it in the
 /// same log.
 int acknowledge(const config::Config& config, std::ostream& out, std::ostream& err) {
@@ -33,7 +46,7 @@ int acknowledge(const config::Config& config, std::ostream& out, std::ostream& e
   entry.operator_name = user_at_the_keyboard();
   entry.result = "refused";
   try {
-    const Acknowledged found = acknowledge_store(store_options(config));
+    const Acknowledged found = acknowledge_beside(config);
     entry.result = found.was_suspect ? "done" : "not_suspect";
     audit.write(entry);
     out << found.sentence << "\n";

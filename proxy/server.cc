@@ -64,25 +64,45 @@ class Server {
         drain_timer_(house_.get_executor()),
         watch_(site_, editions_, site_.metrics.shard(workers_wanted_), log) {}
 
+  /// However it ends: what the store has going in the house or with a worker ends before these do.
+  ~Server() { site_.store->close(); }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
   /// Once at the start, before anything listens.
   /// @throws std::runtime_error with the sentences of what stands in the way.
   void adopt_first(const std::vector<std::string>& acknowledged) {
     // From here on a signal waits for its turn and ends nobody.
     for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
     std::vector<std::string> refused;
-    std::exception_ptr failed;
-    asio::co_spawn(house_, adopt_into(refused, acknowledged),
-                   [&failed](std::exception_ptr failure) { failed = std::move(failure); });
-    house_.run();
-    house_.restart();
+    const std::exception_ptr failed = run_to_its_end(adopt_into(refused, acknowledged));
     const bool is_taken = !failed && refused.empty();
     note_words(acknowledged, is_taken ? "done" : "refused");
     if (is_taken) return wait_for_others();
-    site_.store->close();
     if (failed) std::rethrow_exception(failed);
     std::string text;
     for (const std::string& line : refused) text.append(text.empty() ? "" : "\n").append(line);
     throw std::runtime_error(text);
+  }
+
+  /// Before the house has its thread. What a store has going there goes on, and has no end.
+  /// @return what it has thrown.
+  [[nodiscard]] std::exception_ptr run_to_its_end(Task<> task) {
+    std::exception_ptr failed;
+    asio::co_spawn(house_, std::move(task), [this, &failed](std::exception_ptr failure) {
+      failed = std::move(failure);
+      house_.stop();
+    });
+    house_.run();
+    house_.restart();
+    return failed;
+  }
+
+  /// What was adopted holds no longer afterwards, so that it is looked at anew.
+  Task<> wait_and_look() {
+    watch_timer_.expires_after(StoreWatch::kAllHaveSeen);
+    co_await watch_timer_.async_wait(kNoThrow);
+    co_await watch_.look();
   }
 
   /// A call that has another key than before is looked up under its earlier keys, but a replica
@@ -95,10 +115,8 @@ class Server {
     if (!is_raised || sharing_of(config) == Agreement::Sharing::Alone) return;
     log_ << "semel: a route has an earlier key version: " << StoreWatch::kAllHaveSeen.count()
          << " s until every other replica has seen the new one" << std::endl;
-    std::this_thread::sleep_for(StoreWatch::kAllHaveSeen);
-    asio::co_spawn(house_, watch_.look(), asio::detached);  // What was adopted holds no longer.
-    house_.run();
-    house_.restart();
+    const std::exception_ptr failed = run_to_its_end(wait_and_look());
+    if (failed) std::rethrow_exception(failed);
   }
 
   int run() {

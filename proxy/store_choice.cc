@@ -29,7 +29,18 @@ StoreOptions store_options(const config::Config& config) {
     options.events = retention_of(config.events);
     return options;
   }
-  throw std::runtime_error(config.file + ": this version has the stores memory and sqlite");
+  if (const auto* redis = std::get_if<config::RedisStore>(&config.store)) {
+    RedisOptions options;
+    options.url = redis->url;
+    options.wait_replicas = redis->wait_replicas;
+    options.sentinel_master = redis->sentinel_master;
+    options.sentinels = redis->sentinels;
+    options.cluster = redis->cluster;
+    options.state_dir = config.state_dir;
+    options.events = retention_of(config.events);
+    return options;
+  }
+  throw std::runtime_error(config.file + ": this version has the stores memory, sqlite and redis");
 }
 
 Agreement::Sharing sharing_of(const config::Config& config) {

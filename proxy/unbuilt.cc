@@ -6,7 +6,6 @@ std::vector<std::string> unbuilt(const config::Config& config) {
   std::vector<std::string> found;
   if (config.listen.tls) found.emplace_back("listen.tls");
   if (config.listen.proxy_protocol) found.emplace_back("listen.proxy_protocol");
-  if (std::holds_alternative<config::RedisStore>(config.store)) found.emplace_back("store.redis");
   if (std::holds_alternative<config::PostgresStore>(config.store)) {
     found.emplace_back("store.postgres");
   }

@@ -46,7 +46,7 @@ struct PostgresOptions {
   std::chrono::milliseconds deadline{1'000};  ///< Of one operation, as the caller sees it.
   std::optional<EventRetention> events;       ///< Absent: no transition log.
 };
-using StoreOptions = std::variant<MemoryOptions, SqliteOptions>;
+using StoreOptions = std::variant<MemoryOptions, SqliteOptions, RedisOptions>;
 
 /// A bad start: the sentence names the file and the cure. Caught once, in main: exit code 2.
 class StoreError : public std::runtime_error {
@@ -58,6 +58,12 @@ class StoreError : public std::runtime_error {
 class StoreInUse : public StoreError {
  public:
   using StoreError::StoreError;
+};
+
+/// Another process has the folder of the witness; whether it has the same store is not said.
+class FolderInUse : public StoreInUse {
+ public:
+  using StoreInUse::StoreInUse;
 };
 
 /// Opens a store that exists. Never creates one: a missing file or schema is a StoreError that says
@@ -82,7 +88,10 @@ struct Acknowledged {
   std::string sentence;      ///< What was found and done.
 };
 
-/// `semel store acknowledge` while nobody has the store open. @throws StoreError, StoreInUse
+/// `semel store acknowledge` beside the processes that serve: a store of one process is opened for
+/// it, one of many is asked as they ask it.
+/// @throws StoreInUse  Another process has the store, or the folder of the witness.
+/// @throws StoreError
 [[nodiscard]] Acknowledged acknowledge_store(const StoreOptions& options);
 
 }  // namespace semel

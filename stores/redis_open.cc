@@ -192,7 +192,7 @@ void RedisStore::close() {
   if (listener_.joinable()) listener_.join();
 }
 
-std::string RedisStore::create(const RedisOptions& options, Init init) {
+std::string RedisStore::create(const RedisOptions& options, Execution execution) {
   const std::string drawn = to_hex(RandomBits().token());
   const auto before = mark(options, drawn, true);
   const std::string known = id_of(before, options);
@@ -203,7 +203,7 @@ std::string RedisStore::create(const RedisOptions& options, Init init) {
   if (missing == 0) return place + " holds store " + id + " already: it was left as it is";
   const std::string parts = std::to_string(missing) + " of " + std::to_string(before.size()) +
                             (before.size() == 1 ? " marker" : " markers");
-  if (init == Init::Show) {
+  if (execution == Execution::Show) {
     std::string text = place + " would be given " + parts + ":";
     const RedisLinks links(options, RedisHooks{});
     for (std::size_t lane = 0; lane < before.size(); ++lane) {

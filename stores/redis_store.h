@@ -49,10 +49,9 @@ class RedisStore final : public Store {
   Task<Result<std::variant<EventPage, EventGap>>> events(EventFilter filter) override;
   void close() override;
 
-  enum class Init { CarryOut, Show };
   /// `semel store init`: marks the lanes; a store that is there is left untouched, one that was
   /// begun is finished. @return what was done, or would be, as a sentence. @throws StoreError
-  [[nodiscard]] static std::string create(const RedisOptions& options, Init init);
+  [[nodiscard]] static std::string create(const RedisOptions& options, Execution execution);
   /// acknowledge() for a process that does not run. @throws StoreError, StoreInUse
   [[nodiscard]] static Acknowledged acknowledge_closed(const RedisOptions& options,
                                                        const StoreClock& clock);

@@ -27,7 +27,8 @@ class SharedWitness {
   /// Locks the folder, reads the note of the process before, or draws a name for a new one and
   /// writes it down before anything is written to the store under it.
   /// @param folder  Empty: nothing is read or written, and nothing is known after a restart.
-  /// @throws StoreError if the folder is another process's, or the note cannot be read.
+  /// @throws FolderInUse if another process has the folder.
+  /// @throws StoreError if the note cannot be read.
   explicit SharedWitness(const std::string& folder);
   /// Writes what is still to be written.
   ~SharedWitness();

@@ -29,8 +29,8 @@ StateLock::StateLock(const std::string& folder) {
   const int error = errno;
   ::close(descriptor_);
   if (error == EWOULDBLOCK) {
-    throw StoreError("state_dir " + folder +
-                     " is in use by another process: give each process a folder of its own");
+    throw FolderInUse("state_dir " + folder +
+                      " is in use by another process: give each process a folder of its own");
   }
   throw StoreError("cannot lock " + lock + ": " + std::generic_category().message(error));
 }

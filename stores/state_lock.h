@@ -10,7 +10,8 @@ class StateLock {
  public:
   /// @param folder  Made where it is missing; the lock is `<folder>/lock`. Empty: there is nothing
   ///                to lock, as where nothing can be written to the folder.
-  /// @throws StoreError if another process holds it, or it cannot be told.
+  /// @throws FolderInUse if another process holds it.
+  /// @throws StoreError if that cannot be told.
   explicit StateLock(const std::string& folder);
   ~StateLock();
   StateLock(const StateLock&) = delete;

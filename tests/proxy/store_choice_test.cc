@@ -29,8 +29,34 @@ TEST(StoreChoice, SqliteGetsItsFileAndTheFolderOfItsWitness) {
   EXPECT_EQ(options.state_dir, "./state");
 }
 
+TEST(StoreChoice, RedisGetsItsServersAndTheFolderOfItsWitness) {
+  config::RedisStore store;
+  store.url = "rediss://h:1/2";
+  store.wait_replicas = 2;
+  store.sentinel_master = "semel";
+  store.sentinels = {"a:1", "b:2"};
+  const auto options = std::get<RedisOptions>(store_options(config_with(store)));
+  EXPECT_EQ(options.url, "rediss://h:1/2");
+  EXPECT_EQ(options.wait_replicas, 2);
+  EXPECT_EQ(options.sentinel_master, "semel");
+  EXPECT_EQ(options.sentinels, (std::vector<std::string>{"a:1", "b:2"}));
+  EXPECT_FALSE(options.cluster);
+  EXPECT_EQ(options.state_dir, "./state");
+  store.sentinel_master.reset();
+  store.cluster = true;
+  EXPECT_TRUE(std::get<RedisOptions>(store_options(config_with(store))).cluster);
+}
+
+TEST(StoreChoice, OnlyRedisAndPostgresAreSharedWithOtherReplicas) {
+  EXPECT_EQ(sharing_of(config_with(config::MemoryStore{})), Agreement::Sharing::Alone);
+  EXPECT_EQ(sharing_of(config_with(config::SqliteStore{})), Agreement::Sharing::Alone);
+  EXPECT_EQ(sharing_of(config_with(config::RedisStore{})), Agreement::Sharing::WithOthers);
+  EXPECT_EQ(sharing_of(config_with(config::PostgresStore{})), Agreement::Sharing::WithOthers);
+}
+
 TEST(StoreChoice, EveryStoreGetsTheBoundsOfTheTransitionLog) {
-  const config::StoreChoice kStores[] = {config::MemoryStore{}, config::SqliteStore{"./semel.db"}};
+  const config::StoreChoice kStores[] = {config::MemoryStore{}, config::SqliteStore{"./semel.db"},
+                                         config::RedisStore{}};
   for (const config::StoreChoice& store : kStores) {
     config::Config config = config_with(store);
     const auto events_of = [&config] {

@@ -72,7 +72,7 @@ inline RedisOptions options_on(const RedisServer& server) {
 }
 
 inline std::unique_ptr<Store> store_on(const RedisOptions& options, const StoreClock& clock) {
-  static_cast<void>(RedisStore::create(options, RedisStore::Init::CarryOut));
+  static_cast<void>(RedisStore::create(options, Execution::CarryOut));
   return std::make_unique<RedisStore>(options, clock);
 }
 
