@@ -132,8 +132,6 @@ inline std::string name_of_kind(const ::testing::TestParamInfo<SharedKind>& row)
   return std::string(name(row.param));
 }
 
-inline auto each_shared_store() {
-  return ::testing::Values(SharedKind::Redis, SharedKind::Postgres);
-}
+inline auto each_shared_store() { return ::testing::ValuesIn(kSharedKinds); }
 
 }  // namespace semel::testing

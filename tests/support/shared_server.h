@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,6 +12,8 @@
 namespace semel::testing {
 
 enum class SharedKind : std::uint8_t { Redis, Postgres };
+/// Those that the program can have its store on.
+inline constexpr std::array<SharedKind, 1> kSharedKinds = {SharedKind::Redis};
 [[nodiscard]] std::string_view name(SharedKind kind);
 
 /// The server of a store that replicas share, whichever it is: every grant of it on the disk before
