@@ -11,7 +11,6 @@ base_image=debian:bookworm-slim
 # shellcheck disable=SC2034
 made_base_image=    # Or `true`: made here, and not to be left on an engine of somebody else's.
 
-docker=(docker)
 compose=()
 # shellcheck disable=SC2034
 enter=()       # Before a command that is to reach a published port.
@@ -25,13 +24,14 @@ find_engine() {
   if ! docker info >/dev/null 2>&1; then
     ((EUID == 0)) || fail "no Docker engine answers; to start one takes root"
     install_missing "${container_packages[@]}"
-    # The package's own client fits the package's own engine, whatever comes first on the path.
-    [[ ! -x /usr/bin/docker ]] || docker=(/usr/bin/docker)
+    # The package's own client fits the package's own engine, whatever came first on the path; docker-compose
+    # builds with the first one.
+    [[ ! -x /usr/bin/docker ]] || export PATH=/usr/bin:$PATH
     export DOCKER_HOST=unix://$engine_home/socket DOCKER_CONFIG=$engine_home/client
     engine_cgroup=semel-engine-$$
     start_engine builder
   fi
-  compose=("${docker[@]}" compose)
+  compose=(docker compose)
   "${compose[@]}" version >/dev/null 2>&1 || compose=(docker-compose)
 }
 
@@ -64,7 +64,7 @@ start_engine() {
   if [[ $1 == runner ]]; then enter=(nsenter --target "$engine_pid" --net); fi
 }
 
-engine_answers() { "${docker[@]}" info; }
+engine_answers() { docker info; }
 
 # What it had built stays in its folder.
 stop_engine() {
@@ -79,8 +79,8 @@ stop_engine() {
 
 # From a registry, or where none is reached from the packages of Debian that apt is set to on this machine.
 have_base_image() {
-  "${docker[@]}" image inspect "$base_image" >/dev/null 2>&1 && return 0
-  timeout 60 "${docker[@]}" pull -q "$base_image" >/dev/null 2>&1 && return 0
+  docker image inspect "$base_image" >/dev/null 2>&1 && return 0
+  timeout 60 docker pull -q "$base_image" >/dev/null 2>&1 && return 0
   say "$base_image is not to be had from a registry: making it"
   command -v mmdebstrap >/dev/null || install_missing mmdebstrap
   # shellcheck disable=SC2016
@@ -92,7 +92,7 @@ have_base_image() {
     --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
     --aptopt='Dir::Cache::pkgcache ""' --aptopt='Dir::Cache::srcpkgcache ""' \
     bookworm - "$engine_home/sources.list" >"$engine_home/base.tar" &&
-    "${docker[@]}" import "$engine_home/base.tar" "$base_image" >/dev/null
+    docker import "$engine_home/base.tar" "$base_image" >/dev/null
   made_base_image=true
   rm -f "$engine_home/base.tar"
 }
