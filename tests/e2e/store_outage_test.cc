@@ -2,6 +2,7 @@
 // and all is well again once it is.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <thread>
@@ -39,7 +40,8 @@ int tries_asked() {
 
 class StoreOutage : public ::testing::TestWithParam<std::tuple<SharedKind, Outage>> {
  protected:
-  static constexpr int kClients = 25;
+  /// The more calls, the more of them at a time.
+  static int clients_for(int tries) { return std::clamp(tries / 8, 1, 200); }
 
   void SetUp() override {
     if (!SharedServer::is_installed(kind())) GTEST_SKIP() << name(kind()) << " is not installed";
@@ -92,7 +94,7 @@ class StoreOutage : public ::testing::TestWithParam<std::tuple<SharedKind, Outag
   void expect_refusals(Replicas& replicas, int tries) {
     std::atomic<int> next{0};
     std::vector<std::function<void()>> clients;
-    for (int client = 0; client < kClients; ++client) {
+    for (int client = 0; client < clients_for(tries); ++client) {
       clients.emplace_back([&] {
         for (int call = next++; call < tries; call = next++) {
           const auto which = static_cast<std::size_t>(call) % replicas.size();
