@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "stores/memory_store.h"
+#include "stores/postgres_store.h"
 #include "stores/redis_store.h"
 #include "stores/sqlite_store.h"
 
@@ -22,6 +23,9 @@ struct Open {
   }
   std::unique_ptr<Store> operator()(const RedisOptions& options) const {
     return std::make_unique<RedisStore>(options, clock);
+  }
+  std::unique_ptr<Store> operator()(const PostgresOptions& options) const {
+    return std::make_unique<PostgresStore>(options, clock);
   }
 };
 
@@ -45,6 +49,9 @@ struct Init {
   std::string operator()(const RedisOptions& options) const {
     return RedisStore::create(options, execution);
   }
+  std::string operator()(const PostgresOptions& options) const {
+    return PostgresStore::create(options, execution);
+  }
 };
 
 struct Acknowledge {
@@ -56,6 +63,9 @@ struct Acknowledge {
   }
   Acknowledged operator()(const RedisOptions& options) const {
     return RedisStore::acknowledge_closed(options, StoreClock::real());
+  }
+  Acknowledged operator()(const PostgresOptions& options) const {
+    return PostgresStore::acknowledge_closed(options, StoreClock::real());
   }
 };
 

@@ -46,7 +46,7 @@ struct PostgresOptions {
   std::chrono::milliseconds deadline{1'000};  ///< Of one operation, as the caller sees it.
   std::optional<EventRetention> events;       ///< Absent: no transition log.
 };
-using StoreOptions = std::variant<MemoryOptions, SqliteOptions, RedisOptions>;
+using StoreOptions = std::variant<MemoryOptions, SqliteOptions, RedisOptions, PostgresOptions>;
 
 /// A bad start: the sentence names the file and the cure. Caught once, in main: exit code 2.
 class StoreError : public std::runtime_error {

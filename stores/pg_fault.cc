@@ -29,7 +29,9 @@ constexpr Row kRows[] = {
     {"42883", {Fault::StoreUnreachable, false}, kNoSchema},
     {"42703", {Fault::StoreUnreachable, false}, kNoSchema},
     {"3F000", {Fault::StoreUnreachable, false}, kNoSchema},
-    {"42501", {Fault::StoreUnreachable, false}, "the role needs what `semel store init` grants"},
+    {"42501",
+     {Fault::StoreUnreachable, false},
+     "the role needs the rights that docs/operations.md grants"},
 };
 
 const Row* row_of(std::string_view sqlstate) {

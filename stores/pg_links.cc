@@ -75,6 +75,7 @@ Task<Result<PgRows>> PgLinks::call(const PgStatement& statement, std::size_t spr
 }
 
 std::size_t PgLinks::lane_of(const Executor& executor, std::size_t spread) {
+  if (impl_->is_closed) return 0;  // The call itself will be refused.
   const auto worker = impl_->of(executor);
   return worker->links[spread % worker->links.size()]->lane();
 }

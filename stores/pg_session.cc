@@ -83,7 +83,8 @@ PgSession::PgSession(const PostgresOptions& options) : impl_(std::make_unique<Im
   }
   if (!facts) throw PgError("store.postgres: what the server says of itself makes no sense", "");
   const std::string refusal = refusal_of(*facts);
-  if (!refusal.empty()) throw PgError("store.postgres: " + refusal, "");
+  constexpr const char* kReadOnly = "25006";
+  if (!refusal.empty()) throw PgError("store.postgres: " + refusal, kReadOnly);
   impl_->facts = *facts;
 }
 

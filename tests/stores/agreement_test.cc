@@ -12,6 +12,7 @@
 
 #include "stores/open.h"
 #include "tests/stores/event_lines.h"
+#include "tests/stores/postgres_fixture.h"
 #include "tests/stores/redis_fixture.h"
 #include "tests/stores/requests.h"
 #include "tests/stores/run.h"
@@ -314,8 +315,17 @@ std::unique_ptr<Store> on_redis(const StoreClock& clock, const std::string& cloc
   return store_on(options, clock);
 }
 
+std::unique_ptr<Store> on_postgres(const StoreClock& clock, const std::string& clock_file) {
+  static std::unique_ptr<StandingPostgres> postgres;
+  postgres = std::make_unique<StandingPostgres>(clock_file);
+  PostgresOptions options = options_on(postgres->server);
+  options.events.emplace();
+  return store_on(options, clock);
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, SharedStoreAgreement,
-                         ::testing::Combine(::testing::Values(OnServer{"redis", on_redis}),
+                         ::testing::Combine(::testing::Values(OnServer{"redis", on_redis},
+                                                              OnServer{"postgres", on_postgres}),
                                             ::testing::Range<std::uint64_t>(1, 9)),
                          [](const auto& test) {
                            return std::get<0>(test.param).name +

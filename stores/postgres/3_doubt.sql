@@ -1,0 +1,90 @@
+-- Whether records may have been lost, and an operator's word that all is as it should be.
+
+-- The highest that was ever given; 0: none.
+CREATE FUNCTION semel.last_fence() RETURNS bigint LANGUAGE sql STABLE
+RETURN (SELECT CASE WHEN f.is_called THEN f.last_value ELSE 0 END FROM semel.fences f);
+
+-- From now on unknown EFFECTFUL keys are refused, to all processes. No fence up to `p_fence` is
+-- given again, nor a somewhat higher one that another process may have been told.
+CREATE FUNCTION semel.doubt(p_because text, p_fence bigint DEFAULT 0) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    margin CONSTANT bigint := 1000000;
+BEGIN
+    UPDATE semel.store SET suspect = p_because WHERE suspect IS NULL;
+    IF p_fence > 0 AND semel.last_fence() <= p_fence + margin / 2 THEN
+        PERFORM FROM semel.store FOR UPDATE;  -- One raises them, and the others see it.
+        IF semel.last_fence() <= p_fence + margin / 2 THEN
+            PERFORM setval('semel.fences', p_fence + margin);
+        END IF;
+    END IF;
+END $$;
+
+-- For one process: is what it was told here still here?
+-- @return  Why not, in words; null: it is.
+CREATE FUNCTION semel.loss_of(p_store text, p_writer text, p_lane int, p_fence bigint)
+RETURNS text LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    store semel.store;
+    found_fence bigint;
+BEGIN
+    SELECT * INTO store FROM semel.store;
+    IF store.store_id IS DISTINCT FROM p_store THEN
+        RETURN format('it is store %s, and a process that writes as %s knew store %s',
+                      store.store_id, p_writer, p_store);
+    END IF;
+    SELECT w.fence INTO found_fence FROM semel.writer w
+    WHERE w.writer = p_writer AND w.lane = p_lane;
+    IF greatest(found_fence, store.accounted) < p_fence THEN
+        RETURN format('%s was told of its claim %s, and the store has %s as its last one',
+                      p_writer, p_fence, coalesce(found_fence::text, 'none'));
+    END IF;
+    RETURN NULL;
+END $$;
+
+-- What a process asks on each new connection, before anything else. Of a process that met no store
+-- yet, `p_store` is null.
+CREATE FUNCTION semel.meet(
+    p_store text, p_writer text, p_lanes bigint[], p_fences bigint[], OUT now bigint,
+    OUT format int, OUT store_id text, OUT suspect text, OUT acknowledgements bigint,
+    OUT last_fence bigint
+) LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    loss text;
+BEGIN
+    -- For the statements of this session: tables that were small when they were first planned grow.
+    PERFORM set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false),
+            set_config('plan_cache_mode', 'force_generic_plan', false);
+    FOR i IN 0 .. cardinality(p_lanes) LOOP
+        CONTINUE WHEN p_store IS NULL;
+        loss := semel.loss_of(p_store, p_writer, p_lanes[i]::int, coalesce(p_fences[i], 0));
+        IF loss IS NOT NULL THEN
+            PERFORM semel.doubt(loss, coalesce(p_fences[i], 0));
+        END IF;
+    END LOOP;
+    SELECT s.format, s.store_id, s.suspect, s.acknowledgements
+    INTO meet.format, meet.store_id, meet.suspect, meet.acknowledgements
+    FROM semel.store s;
+    last_fence := semel.last_fence();
+    now := semel.clock();
+END $$;
+
+-- The operator knows what was lost: claims up to the highest fence that anybody was told.
+CREATE FUNCTION semel.acknowledge(p_fence bigint, OUT now bigint, OUT was_suspect boolean,
+                                  OUT acknowledgements bigint, OUT store_id text)
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    now := semel.clock();
+    PERFORM FROM semel.store FOR UPDATE;
+    IF semel.last_fence() < p_fence THEN
+        PERFORM setval('semel.fences', p_fence);
+    END IF;
+    SELECT s.suspect IS NOT NULL INTO was_suspect FROM semel.store s;
+    IF was_suspect THEN
+        UPDATE semel.store s
+        SET suspect = NULL, acknowledgements = s.acknowledgements + 1,
+            accounted = greatest(s.accounted, semel.last_fence());
+    END IF;
+    SELECT s.acknowledgements, s.store_id
+    INTO acknowledge.acknowledgements, acknowledge.store_id FROM semel.store s;
+END $$;

@@ -1,0 +1,46 @@
+-- Reading the transition log.
+
+-- A page behind (`p_xid`, `p_seq`), in the order in which transitions became known. What runs still
+-- may come before what is here already: only up to the oldest of that. There is always a first row,
+-- without a key if there is no event: it says what the log has.
+CREATE FUNCTION semel.events(p_xid xid8, p_seq bigint, p_limit int)
+RETURNS TABLE (
+    store_id text, trimmed_xid xid8, trimmed_seq bigint, next_xid xid8, last_seq bigint,
+    xid xid8, seq bigint, kind semel.event_kind, key bytea, reference bytea, fence bigint,
+    policy semel.policy, tenant bytea, route bytea, reason semel.reason, status int,
+    happened boolean, at bigint
+) LANGUAGE sql STABLE AS $$
+SELECT s.store_id, s.trimmed_xid, s.trimmed_seq, pg_snapshot_xmax(pg_current_snapshot()),
+       (SELECT q.last_value FROM semel.event_seqs q), e.*
+FROM semel.store s LEFT JOIN LATERAL (
+    SELECT o.xid, o.seq, o.kind, o.key, o.reference, o.fence, o.policy, o.tenant, o.route,
+           o.reason, o.status, o.happened, o.at
+    FROM semel.event o
+    WHERE (o.xid, o.seq) > (p_xid, p_seq) AND o.xid < pg_snapshot_xmin(pg_current_snapshot())
+    ORDER BY o.xid, o.seq LIMIT p_limit
+) e ON true
+$$;
+
+-- One bounded part of forgetting a tenant's events: among the next `p_looks` behind a position.
+-- @return  How far it came; null: to the end.
+CREATE FUNCTION semel.forget_events(
+    p_tenant bytea, p_xid xid8, p_seq bigint, p_looks int, OUT reached_xid xid8,
+    OUT reached_seq bigint
+) LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    looks bigint;
+BEGIN
+    WITH looked_at AS MATERIALIZED (
+        SELECT e.xid, e.seq, e.tenant FROM semel.event e
+        WHERE (e.xid, e.seq) > (p_xid, p_seq) ORDER BY e.xid, e.seq LIMIT p_looks
+    ), erased AS (
+        DELETE FROM semel.event e USING looked_at l
+        WHERE e.xid = l.xid AND e.seq = l.seq AND l.tenant = p_tenant
+    )
+    SELECT (SELECT count(*) FROM looked_at), l.xid, l.seq INTO looks, reached_xid, reached_seq
+    FROM looked_at l ORDER BY l.xid DESC, l.seq DESC LIMIT 1;
+    IF looks < p_looks OR looks IS NULL THEN
+        reached_xid := NULL;
+        reached_seq := NULL;
+    END IF;
+END $$;

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "core/result.h"
+#include "stores/claim_reply.h"
+#include "stores/event.h"
+#include "stores/pg_value.h"
+#include "stores/record.h"
+#include "stores/record_view.h"
+#include "stores/store.h"
+
+namespace semel::postgres {
+
+// What the functions of the schema `semel` answer, read. Whatever is not what they say is
+// RecordCorrupt, never the more permissive answer.
+
+struct ClaimAnswer {
+  StoreTime now{0};
+  Result<ClaimReply> reply = Fault::RecordCorrupt;
+  bool is_new = false;  ///< Granted now: the store has noted it for the lane of the asking.
+  /// How often operators have given their word, where there is a store.
+  std::optional<std::int64_t> acknowledgements;
+};
+[[nodiscard]] ClaimAnswer claim_answer(const PgRow& row);
+[[nodiscard]] Result<WriteReply> write_answer(const PgRow& row);
+[[nodiscard]] Result<ResolveReply> resolve_answer(const PgRow& row);
+/// @param row  Of `semel.find`.
+[[nodiscard]] Result<RecordView> found_record(const PgRow& row);
+/// @param row  Of `semel.list`. @return Absent: none fits.
+[[nodiscard]] Result<std::optional<RecordView>> listed_record(const PgRow& row);
+[[nodiscard]] std::optional<Fence> looked_to(const PgRow& row);
+
+/// A place in the transition log: the order in which transactions began, and that of the events of
+/// one.
+struct EventPlace {
+  std::uint64_t xid = 0;
+  std::uint64_t seq = 0;
+  auto operator<=>(const EventPlace&) const = default;
+};
+/// `LOG-XID-SEQ`, where the log is named after the store.
+[[nodiscard]] std::string position_of(const std::string& store_id, const EventPlace& place);
+/// @faults RecordCorrupt: no position of this store.
+[[nodiscard]] Result<EventPlace> place_of(const std::string& store_id, const std::string& position);
+
+/// @param after  The place that was asked for; absent: from the oldest.
+[[nodiscard]] Result<std::variant<EventPage, EventGap>> event_answer(
+    const PgRows& answer, const std::optional<EventPlace>& after);
+
+}  // namespace semel::postgres

@@ -1,0 +1,154 @@
+// What one process and the store that it shares say to each other at each new connection, and what
+// the process remembers of it.
+#include "stores/postgres_meeting.h"
+
+#include <utility>
+
+#include "stores/postgres_grade.h"
+#include "stores/postgres_schema.h"
+#include "stores/postgres_words.h"
+
+namespace semel::postgres {
+namespace {
+
+struct Met {
+  StoreTime now{0};
+  std::int64_t format = 0;
+  std::string store_id;
+  std::int64_t acknowledgements = 0;
+  Fence last_fence;
+};
+
+/// Absent: there is no store, or what answers is none.
+std::optional<Met> met_of(const PgRows& answer) {
+  if (answer.rows.size() != 1) return std::nullopt;
+  PgColumns columns(answer.rows.front());
+  Met met;
+  met.now = columns.time();
+  met.format = columns.number();
+  met.store_id = columns.text();
+  static_cast<void>(columns.maybe_text());
+  met.acknowledgements = columns.number();
+  met.last_fence = columns.fence();
+  if (!columns.ok()) return std::nullopt;
+  return met;
+}
+
+std::string sentence_on_format(std::int64_t format) {
+  const std::string versions = "store.postgres: the store has format " + std::to_string(format) +
+                               ", and this version of Semel knows " +
+                               std::to_string(kPostgresFormat);
+  if (format > kPostgresFormat) return versions + ": serve it with a newer one";
+  return versions + ": run `semel store init CONFIG`";
+}
+
+}  // namespace
+
+Meeting::Meeting(const PostgresOptions& options, StoreClock clock)
+    : clock_(std::move(clock)), witness_(options.state_dir), server_clock_(clock_.boot) {
+  for (const auto& [lane, fence] : witness_.known()) {
+    if (fence > highest_.fence) highest_ = {lane, fence};
+  }
+}
+
+std::vector<PgValue> Meeting::question() const {
+  const std::string store_id = witness_.store_id();
+  std::vector<PgValue> lanes;
+  std::vector<PgValue> fences;
+  for (const auto& [lane, fence] : witness_.known()) {
+    lanes.push_back(pg_int8(static_cast<std::int64_t>(lane)));
+    fences.push_back(pg_fence(fence));
+  }
+  std::vector<PgValue> params;
+  params.push_back(store_id.empty() ? PgValue() : PgValue(store_id));
+  params.emplace_back(witness_.writer());
+  params.push_back(pg_array(PgType::Int8, lanes));
+  params.push_back(pg_array(PgType::Int8, fences));
+  return params;
+}
+
+Result<void> Meeting::judge(const PgFacts& facts, const Result<PgRows>& answer) {
+  if (!answer) return answer.error();
+  const auto met = met_of(*answer);
+  if (!met || met->format != kPostgresFormat) return Fault::StoreUnreachable;
+  // As if it had been asked just now: it says that the server's clock is no later than that.
+  observe(met->now, boot());
+  see_acknowledgements(met->acknowledgements, met->now);
+  refresh(facts);
+  return {};
+}
+
+void Meeting::begin(const PgFacts& facts, const PgRows& answer) {
+  const auto met = met_of(answer);
+  if (!met) {
+    throw StoreError(
+        "store.postgres: the schema semel was emptied, which is no permission to run calls again: "
+        "restore it, or drop it and run `semel store init CONFIG`");
+  }
+  if (met->format != kPostgresFormat) throw StoreError(sentence_on_format(met->format));
+  observe(met->now, boot());
+  acknowledgements_ = met->acknowledgements;
+  refresh(facts);
+  const std::lock_guard lock(mutex_);
+  remark_ = remark_on(facts);
+  if (witness_.store_id().empty() && met->last_fence != Fence{}) {
+    if (!remark_.empty()) remark_ += "; ";
+    remark_ +=
+        "no witness knows this store: whether it lost anything before this start cannot be told; "
+        "there is one from now on";
+  }
+  // Of another store than the witness's it has been said there that it is suspect.
+  if (witness_.store_id() != met->store_id) highest_ = {};
+  witness_.meet(met->store_id);
+}
+
+void Meeting::meet_anew(const std::string& store_id) {
+  const std::lock_guard lock(mutex_);
+  if (witness_.store_id() != store_id) highest_ = {};
+  witness_.meet(store_id);
+}
+
+void Meeting::note(std::size_t lane, Fence fence) {
+  witness_.note(lane, fence);
+  const std::lock_guard lock(mutex_);
+  if (fence > highest_.fence) highest_ = {lane, fence};
+}
+
+Meeting::Known Meeting::highest() const {
+  const std::lock_guard lock(mutex_);
+  return highest_;
+}
+
+void Meeting::observe(StoreTime server, std::chrono::nanoseconds asked) {
+  // A leap is found by the server itself, with the next claim: it knows what latest() was.
+  static_cast<void>(server_clock_.observe(server, asked));
+}
+
+StoreTime Meeting::after(std::chrono::milliseconds span) const {
+  return later(server_clock_.now(), span);
+}
+
+void Meeting::see_acknowledgements(std::int64_t count, StoreTime server) {
+  if (acknowledgements_.exchange(count) == count) return;
+  server_clock_.forget();
+  observe(server, boot());
+}
+
+PgFacts Meeting::facts() const {
+  const std::lock_guard lock(mutex_);
+  return facts_;
+}
+
+void Meeting::refresh(const PgFacts& facts) {
+  const std::lock_guard lock(mutex_);
+  facts_ = facts;
+}
+
+std::string Meeting::remark() const {
+  std::string remark = witness_.remark();
+  const std::lock_guard lock(mutex_);
+  if (!remark.empty() && !remark_.empty()) remark += "; ";
+  return remark + remark_;
+}
+
+}  // namespace semel::postgres

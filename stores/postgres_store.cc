@@ -1,0 +1,369 @@
+// The store of many replicas in PostgreSQL: each operation becomes one call of a function of the
+// schema `semel`, and its row an answer. What a call does is decided there (stores/postgres/).
+#include "stores/postgres_store.h"
+
+#include <algorithm>
+#include <boost/asio/this_coro.hpp>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "stores/postgres_answers.h"
+#include "stores/postgres_grade.h"
+#include "stores/postgres_questions.h"
+#include "stores/postgres_statements.h"
+#include "stores/postgres_words.h"
+
+namespace semel {
+
+using namespace postgres;
+
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+/// What belongs to no key is asked on one connection of each worker, in order.
+constexpr std::size_t kHouse = 0;
+constexpr std::size_t kBatchMax = 1'000;
+/// How many records one call looks at for a page, or to forget: some 10 ms of the server's.
+constexpr std::int32_t kLooks = 10'000;
+constexpr std::int32_t kForgottenAtOnce = 500;
+constexpr std::chrono::seconds kFactsAge{60};
+
+std::size_t spread_of(const IdempotencyKey& key) { return KeyHash()(key); }
+
+/// A cursor of list(): the fence of the last record shown, in decimal.
+std::int64_t parse_cursor(const std::string& text) {
+  std::int64_t value = 0;
+  for (const char digit : text) {
+    if (digit < '0' || digit > '9' || value > std::numeric_limits<std::int64_t>::max() / 10 - 1) {
+      return 0;
+    }
+    value = value * 10 + (digit - '0');
+  }
+  return value;
+}
+
+PgValue word_of(const std::optional<RecordView::State>& state) {
+  if (!state) return std::nullopt;
+  switch (*state) {
+    case RecordView::State::InFlight:
+      return "in_flight";
+    case RecordView::State::Completed:
+      return "completed";
+    case RecordView::State::Indeterminate:
+      return "indeterminate";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Task<Result<PgRows>> PostgresStore::ask(const PgStatement& statement, std::size_t spread,
+                                        std::vector<PgValue> params) {
+  const auto asked = meeting_->boot();
+  auto answer = co_await links_->call(statement, spread, std::move(params));
+  if (!answer) co_return answer;
+  if (answer->rows.empty()) {
+    if (&statement == &kFind) co_return answer;
+    co_return Fault::RecordCorrupt;
+  }
+  PgColumns columns(answer->rows.front());
+  const StoreTime now = columns.time();
+  if (!columns.ok()) co_return Fault::RecordCorrupt;
+  meeting_->observe(now, asked);
+  co_return answer;
+}
+
+Task<Result<ClaimReply>> PostgresStore::claim(ClaimRequest request) {
+  return take(std::move(request), std::nullopt);
+}
+
+Task<Result<ClaimReply>> PostgresStore::supersede(ClaimRequest request, Attempt abandoned) {
+  return take(std::move(request), abandoned);
+}
+
+Task<Result<ClaimReply>> PostgresStore::take(ClaimRequest request,
+                                             std::optional<Attempt> abandoned) {
+  const std::size_t spread = spread_of(request.key);
+  ClaimingAs as;
+  as.lane = links_->lane_of(co_await asio::this_coro::executor, spread);
+  as.not_after = meeting_->after(std::min(request.not_after, options_.deadline));
+  as.tells = tells();
+  auto params = claim_question(*meeting_, as, request, abandoned);
+  const auto answer = co_await ask(kClaim, spread, std::move(params));
+  if (!answer) co_return answer.error();
+  ClaimAnswer told = claim_answer(answer->rows.front());
+  if (told.acknowledgements) {
+    meeting_->see_acknowledgements(*told.acknowledgements, told.now);
+  }
+  const auto* granted = told.reply ? std::get_if<Granted>(&*told.reply) : nullptr;
+  if (granted && told.is_new) meeting_->note(as.lane, granted->fence);
+  co_return std::move(told.reply);
+}
+
+Task<Result<WriteReply>> PostgresStore::record(Attempt attempt, StoredResponsePtr response) {
+  auto params = attempt_question(attempt);
+  params.push_back(pg_int4(response->status));
+  params.push_back(pg_answer(*response));
+  params.push_back(pg_time(meeting_->latest()));
+  params.push_back(pg_bool(tells()));
+  const auto answer = co_await ask(kRecord, spread_of(attempt.key), std::move(params));
+  if (!answer) co_return answer.error();
+  co_return write_answer(answer->rows.front());
+}
+
+Task<Result<WriteReply>> PostgresStore::release(Attempt attempt) {
+  // A claim of that token may still be on its way on a connection that broke: it must not come
+  // behind its release. The caller asks again.
+  if (is_haunted()) co_return Fault::StoreUnreachable;
+  auto params = attempt_question(attempt);
+  params.push_back(pg_time(meeting_->latest()));
+  params.push_back(pg_bool(tells()));
+  const auto answer = co_await ask(kRelease, spread_of(attempt.key), std::move(params));
+  if (!answer) co_return answer.error();
+  co_return write_answer(answer->rows.front());
+}
+
+Task<Result<WriteReply>> PostgresStore::mark_indeterminate(
+    Attempt attempt, IndeterminateReason reason, std::optional<std::uint16_t> upstream_status) {
+  auto params = attempt_question(attempt);
+  params.emplace_back(name(reason));
+  params.push_back(upstream_status ? pg_int4(*upstream_status) : PgValue());
+  params.push_back(pg_time(meeting_->latest()));
+  params.push_back(pg_bool(tells()));
+  const auto answer = co_await ask(kMark, spread_of(attempt.key), std::move(params));
+  if (!answer) co_return answer.error();
+  co_return write_answer(answer->rows.front());
+}
+
+Task<Result<std::optional<RecordView>>> PostgresStore::found(PgValue key, PgValue reference) {
+  std::size_t spread = kHouse;
+  if (key) std::memcpy(&spread, key->data(), sizeof spread);
+  std::vector<PgValue> params;
+  params.push_back(std::move(key));
+  params.push_back(std::move(reference));
+  params.push_back(pg_time(meeting_->latest()));
+  const auto answer = co_await ask(kFind, spread, std::move(params));
+  if (!answer) co_return answer.error();
+  if (answer->rows.empty()) co_return std::optional<RecordView>();
+  auto view = found_record(answer->rows.front());
+  if (!view) co_return view.error();
+  co_return std::optional(*std::move(view));
+}
+
+Task<Result<std::optional<RecordView>>> PostgresStore::find(IdempotencyKey key) {
+  return found(pg_key(key), std::nullopt);
+}
+
+Task<Result<std::optional<RecordView>>> PostgresStore::find(Reference reference) {
+  return found(std::nullopt, pg_id(reference));
+}
+
+Task<Result<RecordPage>> PostgresStore::list(ListFilter filter) {
+  const std::size_t limit = std::clamp<std::size_t>(filter.limit, 1, kBatchMax);
+  const PgValue state = word_of(filter.state);
+  const PgValue tenant = filter.tenant ? PgValue(*filter.tenant) : PgValue();
+  std::optional<Fence> after = Fence{static_cast<std::uint64_t>(parse_cursor(filter.after))};
+  RecordPage page;
+  // Where few fit, one call does not look far enough to fill the page.
+  while (after) {
+    const auto wanted = static_cast<std::int32_t>(limit + 1 - page.records.size());
+    std::vector<PgValue> params{state,           tenant,          pg_fence(*after),
+                                pg_int4(wanted), pg_int4(kLooks), pg_time(meeting_->latest())};
+    const auto answer = co_await ask(kList, kHouse, std::move(params));
+    if (!answer) co_return answer.error();
+    for (const PgRow& row : answer->rows) {
+      auto view = listed_record(row);
+      if (!view) co_return view.error();
+      if (!*view) break;
+      if (page.records.size() == limit) {
+        page.next = std::to_string(page.records.back().fence.value);
+        co_return page;
+      }
+      page.records.push_back(**std::move(view));
+    }
+    after = looked_to(answer->rows.front());
+  }
+  co_return page;
+}
+
+Task<Result<ResolveReply>> PostgresStore::resolve(Reference reference, Resolution resolution) {
+  const bool happened = resolution.decision == Resolution::Decision::Happened;
+  std::vector<PgValue> params{pg_id(reference), pg_bool(happened)};
+  const StoredResponsePtr& response = resolution.response;
+  params.push_back(pg_int4(response ? response->status : 0));
+  params.push_back(response ? pg_answer(*response) : PgValue());
+  params.push_back(pg_time(meeting_->latest()));
+  params.push_back(pg_bool(tells()));
+  const auto answer = co_await ask(kResolve, kHouse, std::move(params));
+  if (!answer) co_return answer.error();
+  co_return resolve_answer(answer->rows.front());
+}
+
+Task<Result<std::size_t>> PostgresStore::forget(std::string tenant) {
+  std::size_t forgotten = 0;
+  std::optional<std::int64_t> after = 0;
+  while (after) {
+    std::vector<PgValue> params{tenant, pg_int8(*after), pg_int4(kForgottenAtOnce), pg_int4(kLooks),
+                                pg_time(meeting_->latest())};
+    const auto answer = co_await ask(kForget, kHouse, std::move(params));
+    if (!answer) co_return answer.error();
+    PgColumns columns(answer->rows.front());
+    static_cast<void>(columns.time());
+    forgotten += static_cast<std::size_t>(columns.number());
+    after = columns.maybe_number();
+    if (!columns.ok()) co_return Fault::RecordCorrupt;
+  }
+  const auto done = co_await forget_events(std::move(tenant));
+  if (!done) co_return done.error();
+  co_return forgotten;
+}
+
+Task<Result<void>> PostgresStore::forget_events(std::string tenant) {
+  std::optional<EventPlace> after = EventPlace{};
+  while (after) {
+    std::vector<PgValue> params{tenant, std::to_string(after->xid),
+                                pg_int8(static_cast<std::int64_t>(after->seq)), pg_int4(kLooks)};
+    const auto answer = co_await links_->call(kForgetEvents, kHouse, std::move(params));
+    if (!answer) co_return answer.error();
+    if (answer->rows.empty()) co_return Fault::RecordCorrupt;
+    PgColumns columns(answer->rows.front());
+    const auto xid = columns.maybe_number();
+    const auto seq = columns.maybe_number();
+    if (!columns.ok()) co_return Fault::RecordCorrupt;
+    after.reset();
+    if (xid && seq) {
+      after = {static_cast<std::uint64_t>(*xid), static_cast<std::uint64_t>(*seq)};
+    }
+  }
+  co_return Result<void>();
+}
+
+Task<Result<std::vector<RouteTerms>>> PostgresStore::routes() {
+  // An adoption may still be on its way on a connection that broke.
+  if (is_haunted()) co_return Fault::StoreUnreachable;
+  std::vector<PgValue> nothing;
+  const auto answer = co_await ask(kRoutes, kHouse, std::move(nothing));
+  if (!answer) co_return answer.error();
+  PgColumns columns(answer->rows.front());
+  static_cast<void>(columns.time());
+  const auto terms = columns.maybe_text();
+  if (!columns.ok()) co_return Fault::RecordCorrupt;
+  if (!terms) co_return std::vector<RouteTerms>();
+  co_return decode_terms(*terms);
+}
+
+Task<Result<void>> PostgresStore::adopt_routes(std::vector<RouteTerms> routes) {
+  auto params = adopt_question(routes, meeting_->after(options_.deadline));
+  const auto answer = co_await ask(kAdopt, kHouse, std::move(params));
+  if (!answer) co_return answer.error();
+  co_return Result<void>();
+}
+
+Task<Result<SweepReport>> PostgresStore::sweep(std::size_t limit) {
+  const auto batch = static_cast<std::int32_t>(std::clamp<std::size_t>(limit, 1, kBatchMax));
+  std::vector<PgValue> params{pg_int4(batch), pg_time(meeting_->latest()), pg_bool(tells())};
+  if (options_.events) {
+    params.push_back(pg_span(options_.events->age));
+    params.push_back(pg_int8(static_cast<std::int64_t>(options_.events->count)));
+  } else {
+    params.resize(params.size() + 2);
+  }
+  const auto answer = co_await ask(kSweep, kHouse, std::move(params));
+  if (!answer) co_return answer.error();
+  PgColumns columns(answer->rows.front());
+  static_cast<void>(columns.time());
+  SweepReport report;
+  report.expired = static_cast<std::size_t>(columns.number());
+  report.owner_lost = static_cast<std::size_t>(columns.number());
+  report.more = columns.flag();
+  if (!columns.ok()) co_return Fault::RecordCorrupt;
+  co_return report;
+}
+
+Task<StoreHealth> PostgresStore::health() {
+  co_await refresh_facts();
+  StoreHealth health;
+  health.durability = grade_in_words(meeting_->facts());
+  health.remark = meeting_->remark();
+  health.store_id = meeting_->store_id();
+  std::vector<PgValue> nothing;
+  const auto answer = co_await ask(kHealth, kHouse, std::move(nothing));
+  if (!answer) co_return health;
+  PgColumns columns(answer->rows.front());
+  const StoreTime now = columns.time();
+  static_cast<void>(columns.maybe_text());
+  const auto suspect = columns.maybe_text();
+  const auto acknowledgements = columns.maybe_number();
+  health.resolutions_contradicted = static_cast<std::uint64_t>(columns.maybe_number().value_or(0));
+  health.last_fence = columns.fence();
+  health.records = static_cast<std::size_t>(columns.number());
+  health.indeterminate = static_cast<std::size_t>(columns.number());
+  if (const auto oldest = columns.maybe_number()) {
+    health.oldest_indeterminate = std::chrono::system_clock::time_point(
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(store_time_of(*oldest)));
+  }
+  health.up = columns.ok() && acknowledgements.has_value();
+  if (acknowledgements) meeting_->see_acknowledgements(*acknowledgements, now);
+  if (suspect) {
+    health.suspect = true;
+    health.remark = "the store is suspect: " + std::string(*suspect) +
+                    "; effectful calls that it does not know are refused until `semel store "
+                    "acknowledge`";
+  }
+  co_return health;
+}
+
+Task<> PostgresStore::refresh_facts() {
+  using std::chrono::duration_cast;
+  using std::chrono::seconds;
+  const auto now = duration_cast<seconds>(Steady::now().time_since_epoch()).count();
+  std::int64_t before = facts_asked_;
+  if (now - before < kFactsAge.count()) co_return;
+  if (!facts_asked_.compare_exchange_strong(before, now)) co_return;
+  std::vector<PgValue> nothing;
+  const auto answer = co_await links_->call(pg_facts_statement(), kHouse, std::move(nothing));
+  if (!answer) co_return;
+  if (const auto facts = pg_facts_of(*answer)) meeting_->refresh(*facts);
+}
+
+Task<Result<bool>> PostgresStore::acknowledge() {
+  std::vector<PgValue> params{pg_fence(meeting_->highest().fence)};
+  const auto answer = co_await ask(kAcknowledge, kHouse, std::move(params));
+  if (!answer) co_return answer.error();
+  PgColumns columns(answer->rows.front());
+  const StoreTime now = columns.time();
+  const bool was_suspect = columns.flag();
+  const std::int64_t acknowledgements = columns.number();
+  const std::string_view store_id = columns.text();
+  if (!columns.ok()) co_return Fault::RecordCorrupt;
+  meeting_->see_acknowledgements(acknowledgements, now);
+  meeting_->meet_anew(std::string(store_id));
+  co_return was_suspect;
+}
+
+Task<void> PostgresStore::await_change(IdempotencyKey key, Steady::time_point until) {
+  return waits_->wait(key, until);
+}
+
+Task<Result<std::variant<EventPage, EventGap>>> PostgresStore::events(EventFilter filter) {
+  if (!options_.events) co_return co_await Store::events(std::move(filter));
+  std::optional<EventPlace> after;
+  if (!filter.after.empty()) {
+    const auto place = place_of(meeting_->store_id(), filter.after);
+    if (!place) co_return place.error();
+    after = *place;
+  }
+  const EventPlace from = after.value_or(EventPlace{});
+  const auto limit = static_cast<std::int32_t>(std::clamp<std::size_t>(filter.limit, 1, kBatchMax));
+  std::vector<PgValue> params{std::to_string(from.xid),
+                              pg_int8(static_cast<std::int64_t>(from.seq)), pg_int4(limit)};
+  const auto answer = co_await links_->call(kEvents, kHouse, std::move(params));
+  if (!answer) co_return answer.error();
+  co_return event_answer(*answer, after);
+}
+
+bool PostgresStore::is_haunted() const { return Steady::now() < links_->ghosts_until(); }
+
+}  // namespace semel

@@ -1,0 +1,207 @@
+// A PostgreSQL that has lost claims, or whose clock has leapt: noticed, and never taken for
+// permission.
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "tests/stores/postgres_fixture.h"
+
+namespace semel::testing {
+namespace {
+
+class PostgresLoss : public PostgresReplicas {
+ protected:
+  bool is_suspect(Store& store) {
+    return eventually([&] { return run(store.health()).suspect; });
+  }
+};
+
+TEST_F(PostgresLoss, ARestoredOlderCopyIsNoticedByTheVeryNextClaimOfWhoWasToldMore) {
+  Store& store = start("one");
+  granted(store, request_of(1, 1));
+  server_.back_up();
+  granted(store, request_of(2, 2));
+  server_.restore();
+  const auto lost = claim(store, request_of(2, 3));
+  ASSERT_TRUE(lost.has_error()) << "the claim of that key is in no copy any more";
+  EXPECT_EQ(lost.error(), Fault::StoreSuspect);
+  EXPECT_TRUE(is<Held>(claim(store, request_of(1, 4)))) << "what is there is told, as ever";
+  auto harmless = request_of(3, 5);
+  harmless.policy = Policy::Idempotent;
+  EXPECT_TRUE(is<Granted>(claim(store, harmless)));
+  EXPECT_TRUE(is_suspect(store));
+}
+
+TEST_F(PostgresLoss, TheSuspicionIsOfAllReplicasAndEndsWithAnOperatorsWord) {
+  Store& knowing = start("knowing");
+  Store& newcomer = start("newcomer");
+  server_.back_up();
+  const Attempt lost = granted(knowing, request_of(1, 1));
+  server_.restore();
+  EXPECT_EQ(claim(knowing, request_of(2, 2)).error(), Fault::StoreSuspect);
+  EXPECT_EQ(claim(newcomer, request_of(3, 3)).error(), Fault::StoreSuspect);
+  EXPECT_TRUE(asked_until_answered([&] { return newcomer.acknowledge(); }).value());
+  EXPECT_FALSE(run(newcomer.acknowledge()).value()) << "there is nothing left to acknowledge";
+  const Attempt next = granted(knowing, request_of(1, 4));
+  EXPECT_GT(next.fence, lost.fence) << "no fence is given twice";
+  granted(newcomer, request_of(3, 5));
+  EXPECT_FALSE(run(knowing.health()).suspect);
+}
+
+TEST_F(PostgresLoss, ARestoredOlderCopyIsNoticedAtTheStartOfAProcessThatKnewMore) {
+  server_.back_up();
+  Store& before = start("one");
+  granted(before, request_of(1, 1));
+  end(before);
+  server_.restore();
+  Store& store = start("one");
+  EXPECT_TRUE(run(store.health()).suspect);
+  EXPECT_EQ(claim(store, request_of(1, 2)).error(), Fault::StoreSuspect);
+}
+
+TEST_F(PostgresLoss, ARestartOfProcessAndServerIsNoLoss) {
+  Store& before = start("one");
+  granted(before, request_of(1, 1));
+  end(before);
+  server_.kill9();
+  server_.restart();
+  Store& store = start("one");
+  EXPECT_FALSE(run(store.health()).suspect);
+  EXPECT_TRUE(is<Held>(claim(store, request_of(1, 2))));
+  granted(store, request_of(2, 3));
+}
+
+TEST_F(PostgresLoss, AnotherStoreUnderTheSameUrlIsSuspect) {
+  Store& store = start("one");
+  granted(store, request_of(1, 1));
+  server_.sql("DROP SCHEMA semel CASCADE");
+  static_cast<void>(init_store(options("")));
+  EXPECT_EQ(claim(store, request_of(1, 2)).error(), Fault::StoreSuspect);
+  EXPECT_TRUE(asked_until_answered([&] { return store.acknowledge(); }).value());
+  granted(store, request_of(1, 3));
+}
+
+TEST_F(PostgresLoss, ASchemaThatIsGoneOrEmptyIsNoPermission) {
+  Store& store = start();
+  server_.sql("DELETE FROM semel.store");
+  EXPECT_TRUE(run(store.claim(request_of(1, 1))).has_error());
+  EXPECT_FALSE(run(store.health()).up);
+  EXPECT_THROW(start(), StoreError);
+  server_.sql("DROP SCHEMA semel CASCADE");
+  EXPECT_TRUE(run(store.claim(request_of(1, 2))).has_error());
+  EXPECT_FALSE(run(store.health()).up);
+}
+
+Task<bool> claim_while_it_runs(Store& store, std::uint64_t from, std::vector<ClaimRequest>& asked,
+                               std::vector<bool>& told) {
+  for (std::uint64_t n = 0; n < 10'000; ++n) {
+    ClaimRequest request = request_of(from + n, from + n);
+    asked.push_back(request);
+    const auto reply = co_await store.claim(std::move(request));
+    told.push_back(reply && std::holds_alternative<Granted>(*reply));
+    if (!reply) co_return true;
+  }
+  co_return false;
+}
+
+TEST_F(PostgresLoss, NoClaimThatWasToldIsLostWhenTheServerIsKilledInMidCommit) {
+  constexpr std::uint64_t kWorkers = 4;
+  PostgresOptions impatient = options("one");
+  impatient.deadline = 1s;
+  Store& store = start(impatient);
+  for (std::uint64_t round = 0; round < 5; ++round) {
+    std::vector<std::vector<ClaimRequest>> asked(kWorkers);
+    std::vector<std::vector<bool>> told(kWorkers);
+    std::vector<std::thread> workers;
+    for (std::uint64_t n = 0; n < kWorkers; ++n) {
+      const std::uint64_t from = (round * kWorkers + n) * 10'000;
+      workers.emplace_back(
+          [&, n, from] { EXPECT_TRUE(run(claim_while_it_runs(store, from, asked[n], told[n]))); });
+    }
+    // Commits are under way as long as fences rise.
+    ASSERT_TRUE(eventually([&] {
+      return std::stoi(server_.sql("SELECT last_value FROM semel.fences")) >=
+             static_cast<int>(round + 1) * 20;
+    }));
+    server_.kill9();
+    for (auto& worker : workers) worker.join();
+    server_.restart();
+    for (std::uint64_t n = 0; n < kWorkers; ++n) {
+      for (std::size_t i = 0; i < asked[n].size(); ++i) {
+        // Its own token finds the claim, or takes the key now: there is one claim either way.
+        const auto again = claim(store, asked[n][i]);
+        ASSERT_TRUE(is<Granted>(again)) << "told: " << told[n][i];
+        ClaimRequest other = asked[n][i];
+        other.token = id_of<ClaimToken>(1'000'000'000 + i);
+        EXPECT_TRUE(is<Held>(claim(store, other)));
+      }
+    }
+    EXPECT_FALSE(run(store.health()).suspect) << "nothing that was told is lost";
+  }
+}
+
+TEST_F(PostgresLoss, WhatWasToldBeforeAKillStandsWithItsFence) {
+  Store& store = start("one");
+  std::vector<Attempt> attempts;
+  for (std::uint64_t n = 1; n <= 20; ++n) attempts.push_back(granted(store, request_of(n, n)));
+  server_.kill9();
+  server_.restart();
+  for (std::uint64_t n = 1; n <= 20; ++n) {
+    EXPECT_EQ(granted(store, request_of(n, n)).fence, attempts[n - 1].fence);
+  }
+}
+
+PostgresSetup with_wall(const MovedWall& wall) {
+  PostgresSetup setup;
+  setup.wall = &wall;
+  return setup;
+}
+
+/// The wall has to be there before the server, and longer.
+struct Wall {
+  MovedWall wall;
+};
+
+class PostgresClock : private Wall, public PostgresReplicas {
+ protected:
+  PostgresClock() : PostgresReplicas(with_wall(Wall::wall)) {}
+  MovedWall& wall() { return Wall::wall; }
+};
+
+TEST_F(PostgresClock, ALeapOfTheServersClockEndsNoWindowAndNoLeaseAndIsSuspect) {
+  Store& store = start("one");
+  ClaimRequest brief = request_of(1, 1);
+  brief.retention = 60s;
+  ASSERT_EQ(run(store.record(granted(store, brief), response_of(200, "once"))).value(),
+            WriteReply::Done);
+  granted(store, request_of(2, 2));
+  wall().move_by(2h);
+  ClaimRequest again = brief;
+  again.token = id_of<ClaimToken>(77);
+  EXPECT_TRUE(is<Completed>(claim(store, again))) << "its window has not passed by our clock";
+  EXPECT_TRUE(is<Held>(claim(store, request_of(2, 3)))) << "nor has the lease";
+  EXPECT_EQ(run(store.claim(request_of(3, 4))).error(), Fault::StoreSuspect);
+  EXPECT_EQ(run(store.sweep(100)).value().expired, 0u);
+  EXPECT_TRUE(run(store.health()).suspect);
+  EXPECT_TRUE(run(store.acknowledge()).value());
+  granted(store, request_of(3, 5));
+  EXPECT_TRUE(is<Granted>(claim(store, again))) << "the operator says that the clock is right";
+}
+
+TEST_F(PostgresClock, AnAcknowledgedLeapIsNoneForTheOtherReplicasEither) {
+  Store& one = start("one");
+  Store& other = start("other");
+  granted(one, request_of(1, 1));
+  granted(other, request_of(2, 2));
+  wall().move_by(2h);
+  EXPECT_EQ(run(one.claim(request_of(3, 3))).error(), Fault::StoreSuspect);
+  EXPECT_EQ(run(other.claim(request_of(4, 4))).error(), Fault::StoreSuspect);
+  EXPECT_TRUE(run(one.acknowledge()).value());
+  granted(other, request_of(4, 5));
+  EXPECT_FALSE(run(other.health()).suspect);
+}
+
+}  // namespace
+}  // namespace semel::testing
