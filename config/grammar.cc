@@ -89,8 +89,7 @@ constexpr Key kStoreKeys[] = {
     {"memory", R"("$ref": "#/$defs/memory")", "One process, forgets at its end."},
     {"sqlite", R"("$ref": "#/$defs/sqlite")", "One machine, survives restart and power loss."},
     {"redis", R"("$ref": "#/$defs/redis")", "Many replicas on one Redis."},
-    {"postgres", R"("$ref": "#/$defs/postgres")",
-     "Many replicas on one PostgreSQL. Not yet: refused at start."},
+    {"postgres", R"("$ref": "#/$defs/postgres")", "Many replicas on one PostgreSQL."},
 };
 
 constexpr Key kMemoryKeys[] = {

@@ -2,8 +2,6 @@
 // other.
 #include "proxy/store_choice.h"
 
-#include <stdexcept>
-
 namespace semel::proxy {
 namespace {
 
@@ -40,7 +38,11 @@ StoreOptions store_options(const config::Config& config) {
     options.events = retention_of(config.events);
     return options;
   }
-  throw std::runtime_error(config.file + ": this version has the stores memory, sqlite and redis");
+  PostgresOptions options;
+  options.url = std::get<config::PostgresStore>(config.store).url;
+  options.state_dir = config.state_dir;
+  options.events = retention_of(config.events);
+  return options;
 }
 
 Agreement::Sharing sharing_of(const config::Config& config) {

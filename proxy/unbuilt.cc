@@ -6,9 +6,6 @@ std::vector<std::string> unbuilt(const config::Config& config) {
   std::vector<std::string> found;
   if (config.listen.tls) found.emplace_back("listen.tls");
   if (config.listen.proxy_protocol) found.emplace_back("listen.proxy_protocol");
-  if (std::holds_alternative<config::PostgresStore>(config.store)) {
-    found.emplace_back("store.postgres");
-  }
   for (const config::Upstream& upstream : config.upstreams) {
     for (const config::Endpoint& endpoint : upstream.endpoints) {
       if (!endpoint.tls) continue;

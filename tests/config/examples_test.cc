@@ -20,7 +20,7 @@ TEST(Examples, EachIsAConfigurationWithoutAWarning) {
                      : std::holds_alternative<PostgresStore>(config.store) ? "postgres"
                                                                            : "memory");
   }
-  EXPECT_THAT(stores, testing::IsSupersetOf({"sqlite", "redis"}));
+  EXPECT_THAT(stores, testing::IsSupersetOf({"sqlite", "redis", "postgres"}));
 }
 
 }  // namespace

@@ -132,13 +132,13 @@ TEST_F(Cli, CheckWarnsOfWhatServeRefuses) {
   semel::testing::write_file(
       config_,
       "version: 1\nlisten: {address: \"127.0.0.1:0\", proxy_protocol: true}\n"
-      "store: {postgres: {url: \"postgres://127.0.0.1:1\"}}\n"
+      "store: {sqlite: {path: ./semel.db}}\n"
       "upstreams: {u: {endpoints: [\"https://127.0.0.1:1\"]}}\n"
       "routes: [{name: ws, match: {path: /ws}, upstream: u, upgrade: true}]\n");
   const Outcome outcome = run(run_check, {config_});
   EXPECT_EQ(outcome.exit_code, 0);
   for (const char* what :
-       {"listen.proxy_protocol", "store.postgres", "https:// of upstream u", "upgrade of route ws"}) {
+       {"listen.proxy_protocol", "https:// of upstream u", "upgrade of route ws"}) {
     EXPECT_THAT(outcome.out, HasSubstr("warning: " + config_ + ": " + what +
                                        " is not part of this version: serve refuses it\n"));
   }

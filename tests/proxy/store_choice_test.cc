@@ -47,6 +47,14 @@ TEST(StoreChoice, RedisGetsItsServersAndTheFolderOfItsWitness) {
   EXPECT_TRUE(std::get<RedisOptions>(store_options(config_with(store))).cluster);
 }
 
+TEST(StoreChoice, PostgresGetsItsUrlAndTheFolderOfItsWitness) {
+  config::PostgresStore store;
+  store.url = "postgres://semel@h/semel";
+  const auto options = std::get<PostgresOptions>(store_options(config_with(store)));
+  EXPECT_EQ(options.url, "postgres://semel@h/semel");
+  EXPECT_EQ(options.state_dir, "./state");
+}
+
 TEST(StoreChoice, OnlyRedisAndPostgresAreSharedWithOtherReplicas) {
   EXPECT_EQ(sharing_of(config_with(config::MemoryStore{})), Agreement::Sharing::Alone);
   EXPECT_EQ(sharing_of(config_with(config::SqliteStore{})), Agreement::Sharing::Alone);
@@ -56,7 +64,7 @@ TEST(StoreChoice, OnlyRedisAndPostgresAreSharedWithOtherReplicas) {
 
 TEST(StoreChoice, EveryStoreGetsTheBoundsOfTheTransitionLog) {
   const config::StoreChoice kStores[] = {config::MemoryStore{}, config::SqliteStore{"./semel.db"},
-                                         config::RedisStore{}};
+                                         config::RedisStore{}, config::PostgresStore{}};
   for (const config::StoreChoice& store : kStores) {
     config::Config config = config_with(store);
     const auto events_of = [&config] {
