@@ -13,7 +13,7 @@ namespace semel::testing {
 
 enum class SharedKind : std::uint8_t { Redis, Postgres };
 /// Those that the program can have its store on.
-inline constexpr std::array<SharedKind, 1> kSharedKinds = {SharedKind::Redis};
+inline constexpr std::array<SharedKind, 2> kSharedKinds = {SharedKind::Redis, SharedKind::Postgres};
 [[nodiscard]] std::string_view name(SharedKind kind);
 
 /// The server of a store that replicas share, whichever it is: every grant of it on the disk before
