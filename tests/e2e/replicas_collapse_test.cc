@@ -61,7 +61,13 @@ class Crowd {
     for (;;) {
       begin_.arrive_and_wait();
       if (run_.empty()) return;
-      told_[client].answer = connection.exchange(Replicas::request(run_));
+      // A disk that is slow for a second is no answer: who is told to come back does.
+      EXPECT_TRUE(eventually(
+          [&] {
+            told_[client].answer = connection.exchange(Replicas::request(run_));
+            return told_[client].answer.status != 503;
+          },
+          milliseconds{60'000}));
       told_[client].at = Clock::now();
       end_.arrive_and_wait();
     }
@@ -82,7 +88,9 @@ std::size_t expect_one_leader(const std::vector<Told>& told) {
   for (std::size_t client = 0; client < told.size(); ++client) {
     const Response& answer = told[client].answer;
     answers.insert(std::to_string(answer.status) + answer.body);
-    if (answer.header("Idempotency-Status") == "executed") leaders.push_back(client);
+    const std::string status = answer.header("Idempotency-Status").value_or("none");
+    // Its record may be late for the same reason; then it is written behind the answer.
+    if (status == "executed" || status == "unrecorded") leaders.push_back(client);
   }
   EXPECT_THAT(answers, ::testing::SizeIs(1));
   EXPECT_THAT(leaders, ::testing::SizeIs(1));

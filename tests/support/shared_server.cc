@@ -16,6 +16,8 @@ SharedServer::SharedServer(SharedKind kind, const MovedWall* wall) {
   } else {
     PostgresSetup setup;
     setup.wall = wall;
+    // Nobody cuts the power here, and what a process had written before it was killed is written.
+    setup.settings = {"fsync = off"};
     postgres_ = std::make_unique<PostgresServer>(setup);
   }
 }

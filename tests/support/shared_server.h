@@ -16,8 +16,7 @@ enum class SharedKind : std::uint8_t { Redis, Postgres };
 inline constexpr std::array<SharedKind, 2> kSharedKinds = {SharedKind::Redis, SharedKind::Postgres};
 [[nodiscard]] std::string_view name(SharedKind kind);
 
-/// The server of a store that replicas share, whichever it is: every grant of it on the disk before
-/// it is told.
+/// The server of a store that replicas share, whichever it is: what it has told outlives its kill.
 class SharedServer {
  public:
   [[nodiscard]] static bool is_installed(SharedKind kind);
