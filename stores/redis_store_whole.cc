@@ -267,8 +267,6 @@ Task<Result<void>> RedisStore::trim_lane(std::size_t lane) {
 Task<StoreHealth> RedisStore::health() {
   StoreHealth health;
   health.remark = meeting_->remark();
-  const auto servers = links_.facts();
-  health.durability = redis_grade(servers, options_.wait_replicas);
   health.up = !closed_;
   for (std::size_t lane = 0; health.up && lane < lanes(); ++lane) {
     auto keys = meeting_->names(lane).own();
@@ -279,6 +277,9 @@ Task<StoreHealth> RedisStore::health() {
     health.up = told && told->is("found");
     if (health.up) add_lane(health, *told);
   }
+  // By now there is a connection that has asked them.
+  const auto servers = links_.facts();
+  health.durability = redis_grade(servers, options_.wait_replicas);
   if (!health.up && health.remark.empty()) health.remark = links_.remark();
   co_return health;
 }

@@ -1,0 +1,165 @@
+// A Redis that lost claims, that is another one, or whose clock leapt: noticed by the very next
+// claim, for all replicas, until somebody has looked at it.
+
+#include "tests/stores/redis_replicas.h"
+
+namespace semel::testing {
+namespace {
+
+class RedisLoss : public RedisReplicas {};
+
+TEST_F(RedisLoss, AClaimThatWasLostIsNoticedByTheVeryNextClaim) {
+  const Attempt kept = granted(*a_, request_of(1, 1));
+  ASSERT_EQ(run(a_->record(kept, response_of(200, "kept"))).value(), WriteReply::Done);
+  keep_a_copy();
+  const Attempt lost = granted(*a_, request_of(2, 2));
+  rewind();
+  EXPECT_EQ(claim(*a_, request_of(2, 3)).error(), Fault::StoreSuspect)
+      << "the effect of the second attempt may have happened";
+  EXPECT_EQ(claim(*b_, request_of(2, 4)).error(), Fault::StoreSuspect)
+      << "a replica that lost nothing itself is told too";
+  EXPECT_TRUE(is<Completed>(claim(*b_, request_of(1, 5)))) << "what is there is told";
+  EXPECT_GT(granted(*b_, idempotent(3, 6)).fence, lost.fence) << "no fence is given twice";
+  for (const auto& store : {a_.get(), b_.get()}) {
+    const StoreHealth health = run(store->health());
+    EXPECT_TRUE(health.suspect);
+    EXPECT_NE(health.remark.find("claims are missing"), std::string::npos) << health.remark;
+  }
+}
+
+TEST_F(RedisLoss, TheWordOfAnOperatorAtOneReplicaCountsForAll) {
+  keep_a_copy();
+  const Attempt lost = granted(*a_, request_of(1, 1));
+  rewind();
+  ASSERT_EQ(claim(*a_, request_of(1, 2)).error(), Fault::StoreSuspect);
+  EXPECT_TRUE(run(b_->acknowledge()).value());
+  EXPECT_FALSE(run(a_->acknowledge()).value()) << "it has been said";
+  EXPECT_FALSE(run(a_->health()).suspect);
+  EXPECT_GT(granted(*a_, request_of(1, 3)).fence, lost.fence);
+  granted(*b_, request_of(2, 4));
+  EXPECT_FALSE(run(b_->health()).suspect) << "it is not noticed a second time";
+}
+
+TEST_F(RedisLoss, ALossWhileNobodyRanIsNoticedAtTheNextStart) {
+  keep_a_copy();
+  granted(*a_, request_of(1, 1));
+  a_->close();
+  a_.reset();
+  rewind();
+  a_ = open("a");
+  EXPECT_TRUE(run(a_->health()).suspect);
+  EXPECT_EQ(claim(*b_, request_of(1, 2)).error(), Fault::StoreSuspect);
+}
+
+TEST_F(RedisLoss, ClaimsOfOthersThatWereLostAreNoAlarmOfOurs) {
+  granted(*a_, request_of(1, 1));
+  granted(*b_, request_of(2, 2));
+  granted(*a_, request_of(3, 3));
+  EXPECT_FALSE(run(a_->health()).suspect);
+  EXPECT_FALSE(run(b_->health()).suspect);
+}
+
+TEST_F(RedisLoss, AStoreThatWasEmptiedGrantsNothingAtAll) {
+  granted(*a_, request_of(1, 1));
+  redis_.server.command({"FLUSHALL"});
+  EXPECT_EQ(claim(*a_, request_of(1, 2)).error(), Fault::StoreSuspect);
+  EXPECT_EQ(claim(*b_, idempotent(2, 3)).error(), Fault::StoreSuspect);
+  const StoreHealth health = run(b_->health());
+  EXPECT_FALSE(health.up);
+  EXPECT_TRUE(health.suspect);
+  try {
+    static_cast<void>(open("c"));
+    ADD_FAILURE() << "an empty Redis is no store";
+  } catch (const StoreError& error) {
+    EXPECT_NE(std::string(error.what()).find("semel store init"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(RedisLoss, AnotherStoreInItsPlaceIsSuspectUntilAnOperatorSaysSo) {
+  granted(*a_, request_of(1, 1));
+  redis_.server.command({"FLUSHALL"});
+  static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
+  EXPECT_EQ(claim(*a_, request_of(1, 2)).error(), Fault::StoreSuspect);
+  EXPECT_EQ(claim(*b_, request_of(1, 3)).error(), Fault::StoreSuspect);
+  granted(*b_, idempotent(2, 4));
+  EXPECT_TRUE(run(a_->acknowledge()).value());
+  granted(*b_, request_of(1, 5));
+  a_->close();
+  a_.reset();
+  a_ = open("a");
+  EXPECT_FALSE(run(a_->health()).suspect) << "it is the one that was acknowledged";
+}
+
+TEST_F(RedisLoss, InitLeavesAStoreAsItIs) {
+  const std::string before = redis_.server.command({"HGETALL", "{semel}m"});
+  const std::string said = RedisStore::create(options("c"), Execution::CarryOut);
+  EXPECT_NE(said.find("already"), std::string::npos) << said;
+  EXPECT_EQ(redis_.server.command({"HGETALL", "{semel}m"}), before);
+}
+
+TEST_F(RedisLoss, InitShowsWhatItWouldDoAndDoesNothing) {
+  redis_.server.command({"FLUSHALL"});
+  const std::string shown = RedisStore::create(options("c"), Execution::Show);
+  EXPECT_NE(shown.find("HSET {semel}m format 1"), std::string::npos) << shown;
+  EXPECT_EQ(redis_.server.command({"DBSIZE"}), "0");
+}
+
+/// The server's clock is not that of the replicas.
+class RedisLeap : public RedisReplicas {
+ protected:
+  RedisLeap() {
+    a_->close();
+    a_ = std::make_unique<RedisStore>(options("c"), ours_.clock());
+  }
+  void both_pass(std::chrono::nanoseconds span) {
+    clock_.advance(span);
+    ours_.advance(span);
+  }
+  MovedClock ours_;
+};
+
+TEST_F(RedisLeap, AClockThatLeapsEndsNoLeaseAndNoWindow) {
+  ClaimRequest brief = request_of(1, 1);
+  brief.retention = 60s;
+  run(a_->record(granted(*a_, brief), response_of(200, "kept"))).value();
+  const Attempt holder = granted(*a_, request_of(2, 2));
+  clock_.advance(1h);
+  EXPECT_TRUE(is<Completed>(claim(*a_, brief)));
+  EXPECT_TRUE(is<Held>(claim(*a_, request_of(2, 3))));
+  const auto reader = run(a_->mark_indeterminate(holder, IndeterminateReason::OwnerLost, {}));
+  EXPECT_EQ(reader.value(), WriteReply::Stale);
+  const SweepReport swept = run(a_->sweep(100)).value();
+  EXPECT_EQ(swept.expired + swept.owner_lost, 0u);
+  EXPECT_EQ(claim(*a_, request_of(3, 4)).error(), Fault::StoreSuspect);
+  EXPECT_TRUE(run(a_->health()).suspect);
+  EXPECT_EQ(run(a_->record(holder, response_of(200, "done"))).value(), WriteReply::Done);
+}
+
+TEST_F(RedisLeap, OnceAnOperatorHasLookedTheClockCountsAsItIs) {
+  ClaimRequest brief = request_of(1, 1);
+  brief.retention = 60s;
+  run(a_->record(granted(*a_, brief), response_of(200, "kept"))).value();
+  clock_.advance(1h);
+  ASSERT_EQ(claim(*a_, request_of(3, 2)).error(), Fault::StoreSuspect);
+  EXPECT_TRUE(run(a_->acknowledge()).value());
+  brief.token = id_of<ClaimToken>(3);
+  granted(*a_, brief);
+  EXPECT_FALSE(run(a_->health()).suspect);
+  both_pass(10min);
+  granted(*a_, request_of(4, 5));
+  EXPECT_FALSE(run(a_->health()).suspect) << "it goes on from where it was acknowledged";
+}
+
+TEST_F(RedisLeap, AWordAtAnotherReplicaIsEnough) {
+  granted(*a_, request_of(1, 1));
+  clock_.advance(1h);
+  ASSERT_EQ(claim(*a_, request_of(2, 2)).error(), Fault::StoreSuspect);
+  // Its own clock went along: to it nothing leapt, and it passes the word on.
+  EXPECT_TRUE(run(b_->acknowledge()).value());
+  EXPECT_TRUE(is<Granted>(claim(*a_, request_of(2, 3))));
+  EXPECT_FALSE(run(a_->health()).suspect);
+}
+
+}  // namespace
+}  // namespace semel::testing

@@ -1,0 +1,216 @@
+// What is special about a store in Redis: room, foreign values, several replicas at once.
+
+#include <array>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "tests/stores/redis_replicas.h"
+#include "tests/support/deadline.h"
+
+namespace semel::testing {
+namespace {
+
+class RedisStoreTest : public RedisReplicas {
+ protected:
+  using RedisReplicas::RedisReplicas;
+};
+
+TEST_F(RedisStoreTest, OfTwoReplicasThatRaceForAKeyExactlyOneIsGranted) {
+  constexpr std::uint64_t kKeys = 10'000;
+  std::vector<std::atomic<int>> grants(kKeys);
+  std::vector<std::atomic<int>> held(kKeys);
+  const auto race = [&](Store& store, std::uint64_t replica) {
+    for (std::uint64_t key = 0; key < kKeys; ++key) {
+      const auto reply = claim(store, request_of(key, 2 * key + replica));
+      if (is<Granted>(reply)) grants[key] += 1;
+      if (is<Held>(reply)) held[key] += 1;
+    }
+  };
+  std::thread other([&] { race(*b_, 1); });
+  race(*a_, 0);
+  other.join();
+  for (std::uint64_t key = 0; key < kKeys; ++key) {
+    ASSERT_EQ(grants[key], 1) << "key " << key;
+    ASSERT_EQ(held[key], 1) << "key " << key;
+  }
+}
+
+TEST_F(RedisStoreTest, AFollowerOnAnotherReplicaIsWokenByTheEndOfTheClaim) {
+  const auto is_heard = [this] {
+    return redis_.server.command({"PUBSUB", "NUMSUB", kWokenChannel}).find('2') !=
+           std::string::npos;
+  };
+  ASSERT_TRUE(eventually(is_heard, milliseconds{20'000}));
+  std::uint64_t key = 0;
+  const auto ends = {
+      +[](Store& store, const Attempt& attempt) {
+        return run(store.record(attempt, response_of(200, "done"))).value();
+      },
+      +[](Store& store, const Attempt& attempt) { return run(store.release(attempt)).value(); },
+      +[](Store& store, const Attempt& attempt) {
+        return run(store.mark_indeterminate(attempt, IndeterminateReason::Cut, {})).value();
+      },
+  };
+  for (const auto& end : ends) {
+    key += 1;
+    const Attempt holder = granted(*a_, request_of(key, key));
+    ASSERT_TRUE(is<Held>(claim(*b_, request_of(key, 100 + key))));
+    const auto until = std::chrono::steady_clock::now() + 60s;
+    std::atomic<bool> is_waiting{false};
+    std::thread follower([&] {
+      const LentContext worker;
+      asio::co_spawn(*worker, b_->await_change(holder.key, until),
+                     [&](const std::exception_ptr&) { worker->stop(); });
+      worker->poll();
+      is_waiting = true;
+      worker->run();
+    });
+    ASSERT_TRUE(eventually([&] { return is_waiting.load(); }, milliseconds{20'000}));
+    ASSERT_EQ(end(*a_, holder), WriteReply::Done);
+    follower.join();
+    EXPECT_LT(std::chrono::steady_clock::now(), until)
+        << "it was the time that woke it, not a sign";
+  }
+}
+
+TEST_F(RedisStoreTest, OneReplicaSweepsAtATime) {
+  for (std::uint64_t key = 0; key < 3; ++key) {
+    run(a_->record(granted(*a_, request_of(key, key)), response_of(200, "old"))).value();
+  }
+  clock_.advance(25h);
+  EXPECT_EQ(run(a_->sweep(1)).value().expired, 1u);
+  EXPECT_EQ(run(b_->sweep(100)).value().expired, 0u) << "somebody is at it";
+  clock_.advance(6s);
+  EXPECT_EQ(run(b_->sweep(100)).value().expired, 2u) << "who is gone holds up nobody";
+  EXPECT_EQ(run(a_->health()).records, 0u);
+}
+
+TEST_F(RedisStoreTest, WhatIsNoRecordOfOursMakesItsKeyUnusableAndNoOther) {
+  const auto lay = [&](std::uint64_t key, const std::vector<std::string>& words) {
+    std::vector<std::string> command{words[0], name_of(request_of(key, key))};
+    command.insert(command.end(), words.begin() + 1, words.end());
+    redis_.server.command(command);
+  };
+  lay(1, {"LPUSH", "x"});
+  lay(2, {"SET", ""});
+  lay(3, {"SET", std::string(400, 'x')});
+  granted(*a_, request_of(9, 9));
+  // A record of ours under another key's name is none of that key's.
+  redis_.server.command({"COPY", name_of(request_of(9, 9)), name_of(request_of(4, 4))});
+  // One bit is another one: its state, say.
+  granted(*a_, request_of(5, 5));
+  redis_.server.command({"SETBIT", name_of(request_of(5, 5)), "119", "1"});
+  for (std::uint64_t key = 1; key <= 5; ++key) {
+    SCOPED_TRACE(key);
+    const ClaimRequest request = request_of(key, 100 + key);
+    const Attempt attempt{request.key, request.token, Fence{1}};
+    EXPECT_EQ(claim(*b_, request).error(), Fault::RecordCorrupt);
+    EXPECT_EQ(run(b_->find(request.key)).error(), Fault::RecordCorrupt);
+    EXPECT_EQ(run(b_->record(attempt, response_of(200, "x"))).error(), Fault::RecordCorrupt);
+    EXPECT_EQ(run(b_->release(attempt)).error(), Fault::RecordCorrupt);
+    EXPECT_EQ(run(b_->mark_indeterminate(attempt, IndeterminateReason::Cut, {})).error(),
+              Fault::RecordCorrupt);
+  }
+  EXPECT_EQ(run(b_->list({})).value().records.size(), 1u);
+  EXPECT_TRUE(run(b_->sweep(100)).has_value());
+  granted(*b_, request_of(6, 6));
+}
+
+TEST_F(RedisStoreTest, AServerThatForgotItsScriptsIsTaughtThemAgain) {
+  granted(*a_, request_of(1, 1));
+  redis_.server.command({"SCRIPT", "FLUSH"});
+  granted(*a_, request_of(2, 2));
+}
+
+TEST_F(RedisStoreTest, AServerThatEvictsIsRefusedAtTheStart) {
+  redis_.server.command({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  try {
+    static_cast<void>(open("c"));
+    ADD_FAILURE() << "it would drop claims in silence";
+  } catch (const StoreError& error) {
+    EXPECT_NE(std::string(error.what()).find("noeviction"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(RedisStoreTest, TheGradeSaysWhatTheSettingsPromise) {
+  const std::string grade = run(a_->health()).durability;
+  EXPECT_NE(grade.find("no append-only file"), std::string::npos) << grade;
+  EXPECT_NE(grade.find("0 replicas"), std::string::npos) << grade;
+}
+
+/// A server that is out of memory after some thousand claims.
+class FullRedis : public RedisReplicas {
+ protected:
+  FullRedis() : RedisReplicas(small()) {}
+  static RedisSetup small() {
+    RedisSetup setup = StandingRedis::quick_setup();
+    setup.maxmemory = "6mb";
+    return setup;
+  }
+  /// Claims until there is no room.
+  std::vector<Attempt> fill() {
+    std::vector<Attempt> open;
+    for (std::uint64_t key = 0; key < 100'000; ++key) {
+      const ClaimRequest request = request_of(key, key);
+      const auto reply = claim(*a_, request);
+      if (!reply) {
+        EXPECT_EQ(reply.error(), Fault::StoreFull);
+        return open;
+      }
+      open.push_back({request.key, request.token, std::get<Granted>(*reply).fence});
+    }
+    ADD_FAILURE() << "it never was full";
+    return open;
+  }
+};
+
+TEST_F(FullRedis, AFullServerRefusesNewClaimsAndStillEndsThoseThatAreOpen) {
+  const std::vector<Attempt> open = fill();
+  ASSERT_GT(open.size(), 10u);
+  EXPECT_TRUE(is<Held>(claim(*a_, request_of(0, 1'000'000)))) << "what is there is told";
+  EXPECT_EQ(run(a_->record(open[0], response_of(200, std::string(5'000, 'x')))).error(),
+            Fault::StoreFull);
+  EXPECT_EQ(run(a_->record(open[0], response_without_body(200))).value(), WriteReply::Done);
+  EXPECT_TRUE(is<Completed>(claim(*a_, request_of(0, 1'000'001))));
+  EXPECT_EQ(run(a_->mark_indeterminate(open[1], IndeterminateReason::Cut, {})).value(),
+            WriteReply::Done);
+  EXPECT_EQ(run(a_->release(open[2])).value(), WriteReply::Done);
+  EXPECT_EQ(run(a_->resolve(request_of(1, 1).reference, {})).value(), ResolveReply::Done);
+  clock_.advance(31s);
+  EXPECT_TRUE(is<Abandoned>(claim(*a_, request_of(3, 1'000'002))));
+  EXPECT_EQ(run(a_->sweep(10)).value().owner_lost, 10u);
+  redis_.server.command({"CONFIG", "SET", "maxmemory", "0"});
+  granted(*a_, request_of(1'000'003, 1'000'003));
+}
+
+/// The clocks run.
+TEST(RedisGhosts, NoClaimComesBackBehindItsRelease) {
+  RedisServer server(StandingRedis::quick_setup());
+  RedisOptions options = options_on(server);
+  options.deadline = 300ms;
+  const auto store = store_on(options, StoreClock::real());
+  for (std::uint64_t round = 1; round <= 3; ++round) {
+    const ClaimRequest request = request_of(round, round);
+    const Attempt unanswered{request.key, request.token, Fence{}};
+    server.pause();
+    const auto claimed = run(store->claim(request));
+    ASSERT_FALSE(claimed.has_value()) << "the server says nothing";
+    server.resume();
+    Result<WriteReply> released = Fault::StoreUnreachable;
+    ASSERT_TRUE(eventually(
+        [&] {
+          released = run(store->release(unanswered));
+          return released.has_value();
+        },
+        milliseconds{30'000}));
+    EXPECT_EQ(released.value(), WriteReply::Done);
+    EXPECT_FALSE(run(store->find(request.key)).value()) << "a claim that nobody waits for stands";
+    ClaimRequest next = request_of(round, 100 + round);
+    EXPECT_TRUE(std::holds_alternative<Granted>(run(store->claim(next)).value()));
+  }
+  store->close();
+}
+
+}  // namespace
+}  // namespace semel::testing
