@@ -13,12 +13,13 @@ namespace semel {
 RedisMeeting::RedisMeeting(const RedisOptions& options, const StoreClock& clock)
     : boot_(clock.boot),
       logs_events_(options.events.has_value()),
-      witness_(options.state_dir),
-      clock_(clock.boot) {}
+      clock_(clock.boot),
+      witness_(std::make_unique<SharedWitness>(options.state_dir)),
+      writer_(witness_->writer()) {}
 
 void RedisMeeting::name_lanes(const RedisLinks& links) {
   for (std::size_t lane = 0; lane < links.lanes(); ++lane) names_.emplace_back(links.tag(lane));
-  met_.assign(names_.size(), witness_.store_id());
+  met_.assign(names_.size(), witness_->store_id());
 }
 
 RedisHooks RedisMeeting::hooks() {
@@ -84,7 +85,7 @@ Result<void> RedisMeeting::take(std::size_t lane, const RedisTold& told) {
   for (const std::string& store : met_) {
     if (store != met_[lane]) return {};
   }
-  witness_.meet(met_[lane]);
+  if (witness_) witness_->meet(met_[lane]);
   return {};
 }
 
@@ -104,7 +105,19 @@ std::string RedisMeeting::met(std::size_t lane) const {
 }
 
 std::string RedisMeeting::known_in_words(std::size_t lane) const {
-  return std::to_string(witness_.known(lane).value);
+  const std::lock_guard lock(mutex_);
+  return std::to_string(witness_ ? witness_->known(lane).value : 0);
+}
+
+void RedisMeeting::note(std::size_t lane, Fence fence) {
+  const std::lock_guard lock(mutex_);
+  if (witness_) witness_->note(lane, fence);
+}
+
+void RedisMeeting::end() {
+  std::unique_ptr<SharedWitness> ending;
+  const std::lock_guard lock(mutex_);
+  ending.swap(witness_);
 }
 
 Fault RedisMeeting::object(Fault fault, std::string sentence) {
@@ -119,8 +132,8 @@ std::string RedisMeeting::objection() const {
 }
 
 std::string RedisMeeting::remark() const {
-  std::string remark = witness_.remark();
   const std::lock_guard lock(mutex_);
+  std::string remark = witness_ ? witness_->remark() : std::string();
   for (const std::string& more : {objection_, warning_}) {
     if (more.empty()) continue;
     if (!remark.empty()) remark += "; ";

@@ -35,11 +35,15 @@ class RedisMeeting : public std::enable_shared_from_this<RedisMeeting> {
   [[nodiscard]] const RedisNames& names(std::size_t lane) const { return names_.at(lane); }
   [[nodiscard]] std::size_t lanes() const { return names_.size(); }
   /// Who this process is towards the store.
-  [[nodiscard]] const std::string& writer() const { return witness_.writer(); }
+  [[nodiscard]] const std::string& writer() const { return writer_; }
   /// The store as this process has met it in that lane.
   [[nodiscard]] std::string met(std::size_t lane) const;
   [[nodiscard]] std::string known_in_words(std::size_t lane) const;
-  void note(std::size_t lane, Fence fence) { witness_.note(lane, fence); }
+  void note(std::size_t lane, Fence fence);
+
+  /// Writes down what is known, and gives up the folder: what of the links is still under way may
+  /// outlive the store.
+  void end();
 
   /// What compares a lane: of RedisScripts::meet.
   [[nodiscard]] std::vector<std::string> question(std::size_t lane) const;
@@ -65,9 +69,10 @@ class RedisMeeting : public std::enable_shared_from_this<RedisMeeting> {
 
   const std::function<std::chrono::nanoseconds()> boot_;
   const bool logs_events_;
-  SharedWitness witness_;
   ServerClock clock_;
   mutable std::mutex mutex_;
+  std::unique_ptr<SharedWitness> witness_;  ///< Null after end().
+  const std::string writer_;
   std::vector<RedisNames> names_;
   std::vector<std::string> met_;  ///< By lane: the store, or the one that was known before.
   std::string objection_;

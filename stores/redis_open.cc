@@ -190,6 +190,7 @@ void RedisStore::close() {
   waits_->wake_all();
   listening_.stop();
   if (listener_.joinable()) listener_.join();
+  meeting_->end();
 }
 
 std::string RedisStore::create(const RedisOptions& options, Execution execution) {

@@ -70,9 +70,11 @@ local function grant(before, expired)
     end
     record.watched = before.watched
   end
-  redis.call('SET', NAME, pack(NAME, record))
   if before then
+    redis.call('SET', NAME, pack(NAME, record))
     unindex(before)
+  elseif not redis.call('SET', NAME, pack(NAME, record), 'NX') then
+    return told('corrupt')  -- An empty string stands there.
   end
   if expired then
     log(EXPIRED, NAME, before, 0)
@@ -86,7 +88,7 @@ local function grant(before, expired)
   return told('granted', fence, expired and 1 or 0)
 end
 
-local record, corrupt = read(NAME)
+local record, corrupt = read_unless_empty(NAME)
 if corrupt then
   return told('corrupt')
 end

@@ -79,9 +79,9 @@ local function unpack_header(name, bytes)
   return record
 end
 
--- Nothing stands there: nil. What stands there is none of ours, or damaged: nil and true. An empty
--- string is no absent one.
-local function read(name)
+-- The record; or nil, and true where what stands there is none of ours, or damaged. Of nothing at
+-- all and of an empty string it cannot tell: nil and nil.
+local function read_unless_empty(name)
   local bytes = redis.pcall('GETRANGE', name, 0, MOST_HEADERS - 1)
   if type(bytes) ~= 'string' then
     if string.sub(bytes.err, 1, 9) == 'WRONGTYPE' then
@@ -90,10 +90,19 @@ local function read(name)
     error(bytes)
   end
   if bytes == '' then
-    return nil, redis.call('EXISTS', name) == 1
+    return nil, nil
   end
   local record = unpack_header(name, bytes)
   return record, record == nil
+end
+
+-- The same where an empty string is no absent record.
+local function read(name)
+  local record, corrupt = read_unless_empty(name)
+  if corrupt == nil then
+    return nil, redis.call('EXISTS', name) == 1
+  end
+  return record, corrupt
 end
 
 local function belongs(record, token, fence)
