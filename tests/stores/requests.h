@@ -45,19 +45,19 @@ class MovedClock {
     state_->wall += by.count();
   }
   void jump_wall(std::chrono::nanoseconds by) { state_->wall += by.count(); }
-  /// From now on time passes between any two looks at the boot clock.
+  /// From now on time passes between any two looks at the boot clock of the test's own process.
   void pass_at_each_reading(std::chrono::nanoseconds step) { state_->step = step.count(); }
 
  private:
   static constexpr std::int64_t kStart = 1'760'000'000'000'000'000;
   static constexpr std::int64_t kBootedAt = kStart - 1'000'000'000'000;
 
-  /// As support/preload/moved_wall.cc has it, and our own wall behind that.
+  /// As support/preload/moved_wall.cc has it, and what is ours alone behind that.
   struct State {
     std::atomic<std::int64_t> ahead{0};
     std::atomic<std::int64_t> standing{kStart};  ///< Nanoseconds since 1970, by a server's clock.
-    std::atomic<std::int64_t> step{0};
     std::atomic<std::int64_t> wall{kStart};
+    std::atomic<std::int64_t> step{0};
   };
 
   static std::shared_ptr<State> map(const std::string& file) {

@@ -21,7 +21,7 @@ constexpr char kFile[] = "ahead";
 
 MovedWall::MovedWall() {
   put_library();
-  write_file(folder_.file(kFile), std::string(3 * sizeof(std::int64_t), '\0'));
+  write_file(folder_.file(kFile), std::string(2 * sizeof(std::int64_t), '\0'));
   map();
 }
 
@@ -45,8 +45,7 @@ void MovedWall::put_library() {
 void MovedWall::map() {
   const std::string file = folder_.file(kFile);
   fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read |
-                            fs::perms::group_write | fs::perms::others_read |
-                            fs::perms::others_write);
+                            fs::perms::others_read);
   const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
   void* mapped = ::mmap(nullptr, sizeof(std::int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   const int error = errno;

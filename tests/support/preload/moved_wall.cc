@@ -2,9 +2,9 @@
 // clock is as many nanoseconds ahead as the signed number says that the file named by
 // SEMEL_MOVED_WALL begins with, in eight bytes of this machine's order; behind if that is negative.
 // If the second number of the file is not zero the clock stands still at so many nanoseconds since
-// 1970, and each look at it moves that by the third one first: as MovedClock does in the test, with
-// the same file (tests/stores/requests.h). The file is mapped once and read at every look at the
-// clock, so a test may change its mind while the program runs. All other clocks are the system's.
+// 1970: where a MovedClock of the test stands, which has the same file (tests/stores/requests.h).
+// The file is mapped once and read at every look at the clock, so a test may change its mind while
+// the program runs. All other clocks are the system's.
 //
 // Bare system calls and no allocation: an allocator may look at the clock before it is ready to
 // serve, and a server's does.
@@ -32,25 +32,23 @@ static_assert(Number::is_always_lock_free && sizeof(Number) == sizeof(std::int64
 struct Wall {
   Number ahead;
   Number standing;
-  Number step;
 };
 
-/// @return Null where no file is named, or none is there that may be written to.
-Wall* map_file() {
+/// @return Null where no file is named, or none is there.
+const Wall* map_file() {
   const char* file = std::getenv("SEMEL_MOVED_WALL");
   if (file == nullptr) return nullptr;
-  const long fd = ::syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CLOEXEC);
+  const long fd = ::syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return nullptr;
-  void* mapped =
-      ::mmap(nullptr, sizeof(Wall), PROT_READ | PROT_WRITE, MAP_SHARED, static_cast<int>(fd), 0);
+  void* mapped = ::mmap(nullptr, sizeof(Wall), PROT_READ, MAP_SHARED, static_cast<int>(fd), 0);
   ::syscall(SYS_close, fd);
-  return mapped == MAP_FAILED ? nullptr : static_cast<Wall*>(mapped);
+  return mapped == MAP_FAILED ? nullptr : static_cast<const Wall*>(mapped);
 }
 
-Wall* wall() {
+const Wall* wall() {
   // Two threads may both map it at the first look: a page is lost, and nothing else.
-  static constinit std::atomic<Wall*> mapped{nullptr};
-  Wall* wall = mapped.load(std::memory_order_acquire);
+  static constinit std::atomic<const Wall*> mapped{nullptr};
+  const Wall* wall = mapped.load(std::memory_order_acquire);
   if (wall == nullptr) {
     const int saved = errno;
     wall = map_file();
@@ -61,14 +59,10 @@ Wall* wall() {
 }
 
 std::int64_t moved(std::int64_t since_1970) {
-  Wall* const file = wall();
+  const Wall* const file = wall();
   if (file == nullptr) return since_1970;
-  if (file->standing.load(std::memory_order_relaxed) == 0) {
-    return since_1970 + file->ahead.load(std::memory_order_relaxed);
-  }
-  const std::int64_t step = file->step.load(std::memory_order_relaxed);
-  if (step == 0) return file->standing.load(std::memory_order_relaxed);
-  return file->standing.fetch_add(step) + step;
+  const std::int64_t standing = file->standing.load(std::memory_order_relaxed);
+  return standing != 0 ? standing : since_1970 + file->ahead.load(std::memory_order_relaxed);
 }
 
 int look(clockid_t clock, timespec* at) {
