@@ -63,6 +63,8 @@ class FaultyLink {
   void hold();
   /// What was kept passes, as packets that are sent again do, however late.
   void let_pass();
+  /// Who dials from now on talks to another port, as where an address moves to another machine.
+  void lead_to(std::uint16_t target) { target_ = target; }
 
   /// Bytes that were handed on that way since arm() or disarm().
   [[nodiscard]] std::size_t passed(Way way) const;
@@ -101,7 +103,7 @@ class FaultyLink {
   [[nodiscard]] static bool is_done(const Pair& pair);
   [[nodiscard]] bool is_due(const Flow& flow) const;
 
-  const std::uint16_t target_;
+  std::atomic<std::uint16_t> target_;
   const std::uint16_t port_;
   const Socket listener_;
   const WakePipe woken_;
