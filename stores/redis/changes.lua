@@ -22,7 +22,8 @@ end
 -- Followers of other processes wait for whoever ends a claim that one of them has seen.
 local function wake(name, record)
   if record.watched == 1 then
-    redis.call('PUBLISH', WOKEN, key_of(name))
+    -- Who may write here need not be allowed to publish; then followers poll.
+    redis.pcall('PUBLISH', WOKEN, key_of(name))
     record.watched = 0
   end
 end

@@ -92,10 +92,20 @@ TEST(RedisRefusal, TheServersOwnWordsAreKnown) {
   EXPECT_EQ(refusal("-OOM command not allowed when used memory > 'maxmemory'.\r\n"),
             RedisRefusal::Full);
   EXPECT_EQ(refusal("-NOAUTH Authentication required.\r\n"), RedisRefusal::Forbidden);
+  EXPECT_EQ(refusal("-NOPERM this user has no permissions to run the 'evalsha' command\r\n"),
+            RedisRefusal::Forbidden);
   EXPECT_EQ(refusal("-ERR unknown command\r\n"), RedisRefusal::None);
   EXPECT_EQ(refusal("+MOVED 1 a:1\r\n"), RedisRefusal::None);
   EXPECT_EQ(fault_of(RedisRefusal::Full), Fault::StoreFull);
   EXPECT_EQ(fault_of(RedisRefusal::Demoted), Fault::StoreUnreachable);
+}
+
+/// The words are those of Redis 7.2 and later; 7.0 says ERR.
+TEST(RedisRefusal, WhatIsForbiddenInTheMiddleOfAScriptMayHaveLeftSomethingBehind) {
+  const auto refused = only(
+      "-NOPERM ACL failure in script: User semel has no permissions to run the 'xadd' command "
+      "script: 0123456789012345678901234567890123456789, on @user_script:7.\r\n");
+  EXPECT_EQ(refusal_of(*refused), RedisRefusal::None);
 }
 
 /// redis.io, "Redis cluster specification", MOVED and ASK redirection.
