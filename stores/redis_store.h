@@ -72,7 +72,8 @@ class RedisStore final : public Store {
   [[nodiscard]] Task<Result<std::optional<RecordView>>> shown(IdempotencyKey key,
                                                               std::string reference);
   [[nodiscard]] Task<Result<SweepReport>> sweep_lane(std::size_t lane, std::size_t limit);
-  [[nodiscard]] Task<Result<void>> trim_lane(std::size_t lane);
+  /// @return true: there is more to take out.
+  [[nodiscard]] Task<Result<bool>> trim_lane(std::size_t lane);
   [[nodiscard]] Task<Result<std::size_t>> forget_in_lane(std::size_t lane, std::string tenant);
   [[nodiscard]] Task<Result<void>> forget_events_in_lane(std::size_t lane, std::string tenant);
   /// Reads at most so many events of one lane.

@@ -221,7 +221,9 @@ Task<Result<SweepReport>> RedisStore::sweep(std::size_t limit) {
     report.owner_lost += swept->owner_lost;
     report.more = report.more || swept->more;
     if (!options_.events) continue;
-    if (const auto trimmed = co_await trim_lane(lane); !trimmed) co_return trimmed.error();
+    const auto trimmed = co_await trim_lane(lane);
+    if (!trimmed) co_return trimmed.error();
+    report.more = report.more || *trimmed;
   }
   co_return report;
 }
@@ -249,7 +251,7 @@ Task<Result<SweepReport>> RedisStore::sweep_lane(std::size_t lane, std::size_t l
   co_return report;
 }
 
-Task<Result<void>> RedisStore::trim_lane(std::size_t lane) {
+Task<Result<bool>> RedisStore::trim_lane(std::size_t lane) {
   for (int batches = 0; batches < kTrimsMax; ++batches) {
     auto keys = meeting_->names(lane).own();
     auto words = meeting_->beginning();
@@ -259,9 +261,9 @@ Task<Result<void>> RedisStore::trim_lane(std::size_t lane) {
     const auto told = co_await ask(redis_scripts().trim, lane, std::move(keys), std::move(words));
     if (!told) co_return told.error();
     if (!told->is("trimmed")) co_return missing(*told);
-    if (told->number(0) == 0) break;
+    if (told->number(0) == 0) co_return false;
   }
-  co_return Result<void>();
+  co_return true;
 }
 
 Task<StoreHealth> RedisStore::health() {
