@@ -15,20 +15,24 @@ local function is_before(a, b)
   return a_first < b_first or (a_first == b_first and a_second < b_second)
 end
 
--- One that is later than the last may have been given before a fail-over, but never in the future.
-local function was_never_given(position)
-  local first, second = parts(position)
-  if first * 1000 > now then
-    return true
-  end
+local function last_given()
   local stream = redis.pcall('XINFO', 'STREAM', EVENTS)
   for at = 1, #stream, 2 do
     if stream[at] == 'last-generated-id' then
-      local last_first, last_second = parts(stream[at + 1])
-      return first == last_first and second > last_second
+      return stream[at + 1]
     end
   end
-  return false
+  return '0-0'
+end
+
+-- One that is later than the last may have been given before a fail-over, but never in the future.
+local function was_never_given(position)
+  local last = last_given()
+  if not is_before(last, position) then
+    return false
+  end
+  local first = parts(position)
+  return first * 1000 > now or first == parts(last)
 end
 
 local after = ARGV[3] == '' and trimmed or ARGV[3]
