@@ -94,7 +94,7 @@ Result<RedisTold> RedisMeeting::hear(Result<RedisReply> reply, std::chrono::nano
   auto told = RedisTold::read(*std::move(reply));
   if (!told) return told;
   if (told->is_clock_settled()) clock_.forget();
-  // One that has leapt was noticed by the script, too, which marked the store.
+  // One that has leapt was noticed by the script, too: RedisStore::ask() writes it down.
   static_cast<void>(clock_.observe(told->time(), asked));
   return told;
 }

@@ -39,6 +39,7 @@ RedisScripts make_scripts() {
       .routes = in_room("routes"),
       .health = in_room("health"),
       .meet = always("meet"),
+      .doubt = always("doubt"),
       .acknowledge = always("acknowledge"),
       .init = in_room("init"),
       .events = in_room("events"),
@@ -53,10 +54,10 @@ const RedisScripts& redis_scripts() {
 }
 
 std::vector<const RedisScript*> RedisScripts::all() const {
-  return {&claim,       &look, &record,       &record_bare,  &release, &mark,
-          &resolve,     &find, &resolve_bare, &locate,       &list,    &forget,
-          &sweep,       &trim, &adopt,        &routes,       &health,  &meet,
-          &acknowledge, &init, &events,       &forget_events};
+  return {&claim,       &look, &record,       &record_bare,   &release, &mark,
+          &resolve,     &find, &resolve_bare, &locate,        &list,    &forget,
+          &sweep,       &trim, &adopt,        &routes,        &health,  &meet,
+          &acknowledge, &init, &events,       &forget_events, &doubt};
 }
 
 }  // namespace semel

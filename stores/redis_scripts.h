@@ -31,6 +31,7 @@ struct RedisScripts {
   RedisScript routes;
   RedisScript health;
   RedisScript meet;
+  RedisScript doubt;
   RedisScript acknowledge;
   RedisScript init;
   RedisScript events;

@@ -70,7 +70,20 @@ Task<Result<RedisTold>> RedisStore::ask(const RedisScript& script, std::size_t l
   if (closed_) co_return Fault::StoreUnreachable;
   const auto asked = meeting_->boot();
   auto reply = co_await links_.run(script, lane, std::move(keys), std::move(words), not_after);
-  co_return meeting_->hear(std::move(reply), asked);
+  auto told = meeting_->hear(std::move(reply), asked);
+  // A call may have lain somewhere for long, but no answer comes from later than now.
+  if (told && told->is_late_or_leapt() && told->time() > meeting_->clock().latest()) {
+    co_await doubt(lane);
+  }
+  co_return told;
+}
+
+Task<void> RedisStore::doubt(std::size_t lane) {
+  auto keys = meeting_->names(lane).own();
+  auto words = meeting_->beginning();
+  // Where it fails, the next call finds nothing written down and asks for it again.
+  static_cast<void>(
+      co_await links_.run(redis_scripts().doubt, lane, std::move(keys), std::move(words)));
 }
 
 std::size_t RedisStore::lane_of(const IdempotencyKey& key) const {

@@ -62,6 +62,8 @@ class RedisStore final : public Store {
                                             std::vector<std::string> keys,
                                             std::vector<std::string> words,
                                             StoreTime not_after = StoreTime{0});
+  /// Has it written down in the lane that the server's clock has leapt.
+  [[nodiscard]] Task<void> doubt(std::size_t lane);
   [[nodiscard]] Task<Result<ClaimReply>> take(ClaimRequest request, Attempt abandoned);
   [[nodiscard]] Task<Result<std::optional<ClaimReply>>> look(
       std::shared_ptr<const ClaimRequest> request);

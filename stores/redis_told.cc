@@ -67,7 +67,8 @@ Result<RedisTold> RedisTold::read(RedisReply reply) {
   if (!fits) return Fault::StoreTimeout;
   RedisTold told;
   told.time_ = server_time(items[0].integer);
-  told.settled_ = items[1].integer == 1;
+  if (items[1].integer == 1) told.news_ = ClockNews::Settled;
+  if (items[1].integer == 2) told.news_ = ClockNews::LateOrLeapt;
   told.word_ = std::move(items[2].text);
   told.items_.assign(std::move_iterator(items.begin() + 3), std::move_iterator(items.end()));
   return told;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,7 +24,10 @@ class RedisTold {
 
   [[nodiscard]] StoreTime time() const { return time_; }
   /// An operator has looked at the server's clock since this process did.
-  [[nodiscard]] bool is_clock_settled() const { return settled_; }
+  [[nodiscard]] bool is_clock_settled() const { return news_ == ClockNews::Settled; }
+  /// By what the caller knew when it asked, the server's clock has leapt, or the call was long on
+  /// its way; and nobody has written it down.
+  [[nodiscard]] bool is_late_or_leapt() const { return news_ == ClockNews::LateOrLeapt; }
   [[nodiscard]] bool is(std::string_view word) const { return word_ == word; }
   /// How many items follow the word.
   [[nodiscard]] std::size_t size() const { return items_.size(); }
@@ -34,8 +38,11 @@ class RedisTold {
   [[nodiscard]] std::int64_t number(std::size_t at) const;
 
  private:
+  /// As stores/redis/clock.lua numbers them.
+  enum class ClockNews : std::uint8_t { None, Settled, LateOrLeapt };
+
   StoreTime time_{0};
-  bool settled_ = false;
+  ClockNews news_ = ClockNews::None;
   std::string word_;
   std::vector<RedisReply> items_;
 };

@@ -4,7 +4,7 @@ local id, fence, suspect = unpack(redis.call('HMGET', META, 'id', 'fence', 'susp
 if not id then
   return told('unmarked')
 end
-if not suspect then
+if not suspect and not leapt then
   return told('done', 0)
 end
 for _, field in ipairs(redis.call('HKEYS', META)) do
@@ -15,5 +15,5 @@ for _, field in ipairs(redis.call('HKEYS', META)) do
   end
 end
 redis.call('HSET', META, 'acknowledged', text(now))
-redis.call('HDEL', META, 'suspect')
+redis.call('HDEL', META, 'suspect', 'leapt')
 return told('done', 1)

@@ -14,7 +14,7 @@ local function held(name, record, left)
     -- Where there is no room for the mark, followers poll.
     redis.pcall('SETRANGE', name, 1, '\1')
   end
-  return told('held', record.reference, math.ceil(left / 1000))
+  return told('held', record.reference, math.max(0, math.ceil(left / 1000)))
 end
 
 local function outcome(name, record)

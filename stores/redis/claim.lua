@@ -19,6 +19,7 @@ local token, policy = ARGV[7], tonumber(ARGV[12])
 local caller, guards, fingerprint = ARGV[9], ARGV[10], ARGV[11]
 local asked = {retention = tonumber(ARGV[14]), unknown_for = tonumber(ARGV[15])}
 
+-- By a clock that has leapt every call is; what stands there is told all the same.
 if now > tonumber(ARGV[3]) and not leapt then
   return told('late')
 end
@@ -52,8 +53,11 @@ local function is_disowned(record)
 end
 
 local function grant(before, expired)
-  if suspect and policy == EFFECTFUL then
+  if (suspect or leapt) and policy == EFFECTFUL then
     return told('suspect')
+  end
+  if now > tonumber(ARGV[3]) then
+    return told('late')
   end
   fence = fence + 1
   if fence >= MOST_FENCES then

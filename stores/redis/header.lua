@@ -110,5 +110,5 @@ local function belongs(record, token, fence)
 end
 
 local function is_lease_over(record)
-  return not leapt and now >= record.lease_end
+  return now >= record.lease_end and not is_doubted()
 end

@@ -5,7 +5,7 @@
 -- ARGV[3]  token    ARGV[4]  fence; 0: any
 -- ARGV[5]  a claim with this token may still arrive until then; 0: none is under way
 local NAME = KEYS[8]
-if tonumber(ARGV[4]) == 0 and not leapt and now <= tonumber(ARGV[5]) then
+if tonumber(ARGV[4]) == 0 and now <= tonumber(ARGV[5]) then
   return told('ghosts')
 end
 local record, corrupt = read(NAME)

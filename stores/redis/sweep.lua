@@ -59,7 +59,7 @@ end
 
 local sweeper, swept_until, recall = unpack(redis.call('HMGET', META, 'sweeper', 'swept_until',
   'recall'))
-if leapt or (sweeper and sweeper ~= ARGV[3] and now < tonumber(swept_until)) then
+if is_doubted() or (sweeper and sweeper ~= ARGV[3] and now < tonumber(swept_until)) then
   return told('swept', 0, 0, 0)
 end
 if recall and redis.call('EXISTS', RECALLED) == 0 then

@@ -36,7 +36,7 @@ local function end_of(record, window)
 end
 
 local function has_passed(moment)
-  return moment ~= nil and not leapt and now >= moment
+  return moment ~= nil and now >= moment and not is_doubted()
 end
 
 -- Today's terms only make a window longer, so they need not be read while the record's own is open.
