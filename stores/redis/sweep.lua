@@ -19,14 +19,15 @@ local function postpone(fence, moment)
 end
 
 local function examine(fence, from)
-  if from ~= DUE then
-    redis.call('ZREM', from, fence)
-  end
   local entry = redis.call('XRANGE', ORDER, fence .. '-0', fence .. '-0')[1]
   local name = entry and ARGV[6] .. entry[2][2]
   local record, corrupt
   if name then
     record, corrupt = read(name)
+  end
+  -- Not sooner: one that cannot be read now, because its slot is on its way, is read another time.
+  if from ~= DUE then
+    redis.call('ZREM', from, fence)
   end
   if not record or text(record.fence) ~= fence then
     redis.call('ZREM', DUE, fence)
@@ -59,7 +60,10 @@ end
 
 local sweeper, swept_until, recall = unpack(redis.call('HMGET', META, 'sweeper', 'swept_until',
   'recall'))
-if is_doubted() or (sweeper and sweeper ~= ARGV[3] and now < tonumber(swept_until)) then
+-- Longer than that it is nobody's: the clock has been set back.
+local is_taken = sweeper and sweeper ~= ARGV[3] and now < tonumber(swept_until) and
+  tonumber(swept_until) <= now + tonumber(ARGV[4])
+if is_taken or is_doubted() then
   return told('swept', 0, 0, 0)
 end
 if recall and redis.call('EXISTS', RECALLED) == 0 then
