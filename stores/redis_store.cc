@@ -109,18 +109,20 @@ Task<Result<ClaimReply>> RedisStore::take(ClaimRequest request, Attempt abandone
   const std::size_t lane = lane_of(shared->key);
   for (bool is_first = true;; is_first = false) {
     auto words = meeting_->beginning();
+    // Before what is known there: another worker may be meeting another store just now.
+    auto met = meeting_->met(lane);
     words.push_back(in_microseconds(not_after));
     words.push_back(meeting_->writer());
     words.push_back(meeting_->known_in_words(lane));
-    words.push_back(meeting_->met(lane));
+    words.push_back(std::move(met));
     append(words, *shared, abandoned);
     auto keys = meeting_->names(lane).with(shared->key);
     const auto told =
         co_await ask(redis_scripts().claim, lane, std::move(keys), std::move(words), not_after);
     if (!told) co_return told.error();
     if (told->is("unmet") && is_first) {
-      const auto met = co_await meet(lane);
-      if (!met) co_return met.error();
+      const auto introduced = co_await meet(lane);
+      if (!introduced) co_return introduced.error();
       continue;
     }
     auto reply = claim_reply(*told);

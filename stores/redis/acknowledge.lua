@@ -8,12 +8,11 @@ if not suspect and not leapt then
   return told('done', 0)
 end
 for _, field in ipairs(redis.call('HKEYS', META)) do
-  if string.sub(field, 1, 2) == 'w:' then
-    redis.call('HSET', META, field, fence)
-  elseif string.sub(field, 1, 7) == 'before:' then
+  if string.sub(field, 1, 7) == 'before:' then
     redis.call('HSET', META, field, 'acknowledged')
   end
 end
-redis.call('HSET', META, 'acknowledged', text(now))
+-- Of claims up to this fence nobody misses one any more, also who has not noticed yet.
+redis.call('HSET', META, 'acknowledged', text(now), 'cleared', fence)
 redis.call('HDEL', META, 'suspect', 'leapt')
 return told('done', 1)

@@ -23,8 +23,8 @@ local asked = {retention = tonumber(ARGV[14]), unknown_for = tonumber(ARGV[15])}
 if now > tonumber(ARGV[3]) and not leapt then
   return told('late')
 end
-local id, fence, suspect, written = unpack(redis.call('HMGET', META, 'id', 'fence', 'suspect',
-  'w:' .. writer))
+local id, fence, suspect, written, cleared = unpack(redis.call('HMGET', META, 'id', 'fence',
+  'suspect', 'w:' .. writer, 'cleared'))
 if not id then
   return told('unmarked')
 end
@@ -32,7 +32,7 @@ if id ~= ARGV[6] then
   return told('unmet')
 end
 fence = tonumber(fence)
-if tonumber(written or 0) < known then
+if math.max(tonumber(written or 0), tonumber(cleared or 0)) < known then
   suspect = suspect or ('claims are missing that ' .. writer .. ' was granted: the store has ' ..
     (written or 'none') .. ' of it, and the last that it was told was ' .. text(known))
   fence = math.max(fence, known) + FENCE_LEAP

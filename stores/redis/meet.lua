@@ -6,8 +6,8 @@
 -- Replies with the store and why it is suspect, or ''.
 local FENCE_LEAP = 1000000
 local writer, knew, known = ARGV[3], ARGV[4], tonumber(ARGV[5])
-local id, format, lanes, fence, suspect, written = unpack(redis.call('HMGET', META, 'id', 'format',
-  'lanes', 'fence', 'suspect', 'w:' .. writer))
+local id, format, lanes, fence, suspect, written, cleared = unpack(redis.call('HMGET', META, 'id',
+  'format', 'lanes', 'fence', 'suspect', 'w:' .. writer, 'cleared'))
 if not id or not fence then
   return told('unmarked')
 end
@@ -20,7 +20,7 @@ if knew ~= '' and knew ~= id then
     reason = 'the process ' .. writer .. ' knew the store ' .. knew .. ', and this is another one'
     redis.call('HSET', META, 'before:' .. knew, 'doubted')
   end
-elseif tonumber(written or 0) < known then
+elseif math.max(tonumber(written or 0), tonumber(cleared or 0)) < known then
   reason = 'claims are missing that ' .. writer .. ' was granted: the store has ' ..
     (written or 'none') .. ' of it, and the last that it was told was ' .. text(known)
 end

@@ -82,5 +82,34 @@ TEST_F(RedisDoubt, BehindALeapAlsoAFreshProcessEndsNothing) {
   EXPECT_TRUE(std::holds_alternative<Completed>(*again)) << "it would be paid twice";
 }
 
+TEST_F(RedisDoubt, WhatAnOperatorHasGivenUpIsNoNewsFromAnotherReplica) {
+  a_ = store_on(options("a"), servers_.clock());
+  b_ = std::make_unique<RedisStore>(options("b"), servers_.clock());
+  redis_->server.command({"SAVE"});
+  granted(*a_, request_of(1, 1));
+  const Attempt lost = granted(*b_, request_of(2, 2));
+  redis_->server.command({"DEBUG", "RELOAD", "NOSAVE"});
+  ASSERT_EQ(claim(*a_, request_of(1, 3)).error(), Fault::StoreSuspect);
+  ASSERT_TRUE(run(a_->acknowledge()).value());
+  EXPECT_GT(granted(*b_, request_of(2, 4)).fence, lost.fence);
+  EXPECT_FALSE(run(b_->health()).suspect);
+}
+
+TEST_F(RedisDoubt, WhoMayNotPublishEndsClaimsAllTheSame) {
+  redis_.reset();
+  RedisSetup setup = StandingRedis::quick_setup();
+  setup.users = {"user default on nopass ~* &* +@all",
+                 "user semel on >secret ~{semel}* resetchannels +@all"};
+  redis_ = std::make_unique<StandingRedis>(folder_.file("clock"), setup);
+  RedisOptions bound = options("a");
+  bound.url = "redis://semel:secret@127.0.0.1:" + std::to_string(redis_->server.port());
+  a_ = store_on(bound, servers_.clock());
+  const Attempt holder = granted(*a_, request_of(1, 1));
+  ASSERT_TRUE(std::holds_alternative<Held>(claim(*a_, request_of(1, 2)).value()));
+  const auto written = run(a_->record(holder, response_of(200, "done")));
+  ASSERT_TRUE(written) << name(written.error());
+  EXPECT_EQ(*written, WriteReply::Done);
+}
+
 }  // namespace
 }  // namespace semel::testing
