@@ -24,7 +24,8 @@ enum class RedisRefusal : std::uint8_t {
 };
 
 /// By the first word of an error. What a script says in the middle of its work begins with none of
-/// these words, or comes before its first write.
+/// these words, or comes before its first write; but for what an access list forbids it, which is
+/// no refusal for that.
 /// @source redis.io "Redis error codes"; src/server.c of 7.0, createSharedObjects().
 [[nodiscard]] RedisRefusal refusal_of(const RedisReply& reply);
 
