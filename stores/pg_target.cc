@@ -68,12 +68,14 @@ PgTarget::PgTarget(std::string url, Patience patience)
     }
     hosts_.push_back(std::move(host));
   }
-  // synchronous_commit is the operator's: it is read and graded, never changed.
+  // synchronous_commit is the operator's: it is read and graded, never changed. That a commit has
+  // not waited for its standbys is said in a warning, and in nothing else.
   options_ = word("options") + setting("lock_timeout", patience.lock) +
              setting("statement_timeout", patience.statement) +
              setting("idle_in_transaction_session_timeout", patience.statement) +
              setting("default_transaction_isolation", "read\\ committed") +
-             setting("search_path", "pg_catalog,pg_temp") + setting("jit", "off");
+             setting("search_path", "pg_catalog,pg_temp") +
+             setting("client_min_messages", "warning") + setting("jit", "off");
 }
 
 const std::string& PgTarget::word(std::string_view name) const {

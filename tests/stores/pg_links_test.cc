@@ -244,6 +244,7 @@ TEST_F(PgLinksTest, AWriteThatIsAnsweredWithAWarningMayHaveBeenCarriedOut) {
       "$$ BEGIN RAISE WARNING 'less durable'; RETURN 1; END $$");
   const PgStatement write{"warn", "SELECT public.warn()", PgStatement::Kind::Write, {}};
   const PgStatement read{"warned", "SELECT public.warn()", PgStatement::Kind::Read, {}};
+  options.url += "?options=-c%20client_min_messages%3Derror";  // Whatever the URL says.
   PgLinks links(options, one_connection());
   PgWorker worker(links);
   const auto replies =
