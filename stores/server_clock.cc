@@ -43,7 +43,6 @@ StoreTime ServerClock::latest() const {
 void ServerClock::forget() {
   const std::lock_guard lock(mutex_);
   ceiling_.reset();
-  seen_.reset();
 }
 
 nanoseconds ServerClock::allowed_at(nanoseconds boot) const {

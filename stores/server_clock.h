@@ -39,7 +39,8 @@ class ServerClock {
   /// The latest time that it may have without having leapt; a call carries it, and a server whose
   /// clock is later lets nothing expire. The end of time before the first observation.
   [[nodiscard]] StoreTime latest() const;
-  /// An operator has looked at it: the next observation is taken as it is.
+  /// An operator has looked at it: the next observation is taken as it is. What it said last is
+  /// known still.
   void forget();
 
  private:
