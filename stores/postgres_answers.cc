@@ -106,7 +106,7 @@ TransitionEvent event_of(PgColumns& columns, const std::string& store_id) {
 ClaimAnswer claim_answer(const PgRow& row) {
   PgColumns columns(row);
   ClaimAnswer told;
-  told.now = columns.time();
+  static_cast<void>(columns.time());
   const std::string_view word = columns.text();
   const auto acknowledgements = columns.maybe_number();
   const auto fence = columns.maybe_number();
@@ -120,8 +120,7 @@ ClaimAnswer claim_answer(const PgRow& row) {
   const auto answer = columns.maybe_text();
   if (!columns.ok()) return told;
   told.acknowledgements = acknowledgements;
-  told.is_new = word == "granted";
-  if ((told.is_new || word == "own") && fence && expired_before) {
+  if ((word == "granted" || word == "own") && fence && expired_before) {
     told.reply = Granted{Fence{static_cast<std::uint64_t>(*fence)}, *expired_before != 0};
   } else if (word == "held" && reference && lease_left) {
     told.reply =
@@ -143,7 +142,7 @@ ClaimAnswer claim_answer(const PgRow& row) {
     told.reply = PayloadDiffers{*reference};
   } else if (word == "suspect") {
     told.reply = Fault::StoreSuspect;
-  } else if (word == "late" || word == "gone") {
+  } else if (word == "gone" || word == "late") {
     told.reply = Fault::StoreUnreachable;
   }
   return told;

@@ -8,7 +8,6 @@
 #include "stores/claim_reply.h"
 #include "stores/event.h"
 #include "stores/pg_value.h"
-#include "stores/record.h"
 #include "stores/record_view.h"
 #include "stores/store.h"
 
@@ -18,9 +17,7 @@ namespace semel::postgres {
 // RecordCorrupt, never the more permissive answer.
 
 struct ClaimAnswer {
-  StoreTime now{0};
   Result<ClaimReply> reply = Fault::RecordCorrupt;
-  bool is_new = false;  ///< Granted now: the store has noted it for the lane of the asking.
   /// How often operators have given their word, where there is a store.
   std::optional<std::int64_t> acknowledgements;
 };

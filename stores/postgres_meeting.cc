@@ -71,14 +71,13 @@ Result<void> Meeting::judge(const PgFacts& facts, const Result<PgRows>& answer) 
   if (!answer) return answer.error();
   const auto met = met_of(*answer);
   if (!met || met->format != kPostgresFormat) return Fault::StoreUnreachable;
-  // As if it had been asked just now: it says that the server's clock is no later than that.
-  observe(met->now, boot());
-  see_acknowledgements(met->acknowledgements, met->now);
+  // When it was asked is not known, and it may have waited: of the time it proves nothing.
+  see_acknowledgements(met->acknowledgements);
   refresh(facts);
   return {};
 }
 
-void Meeting::begin(const PgFacts& facts, const PgRows& answer) {
+void Meeting::begin(const PgFacts& facts, const PgRows& answer, std::chrono::nanoseconds asked) {
   const auto met = met_of(answer);
   if (!met) {
     throw StoreError(
@@ -86,7 +85,7 @@ void Meeting::begin(const PgFacts& facts, const PgRows& answer) {
         "restore it, or drop it and run `semel store init CONFIG`");
   }
   if (met->format != kPostgresFormat) throw StoreError(sentence_on_format(met->format));
-  observe(met->now, boot());
+  observe(met->now, asked);
   acknowledgements_ = met->acknowledgements;
   refresh(facts);
   const std::lock_guard lock(mutex_);
@@ -128,10 +127,8 @@ StoreTime Meeting::after(std::chrono::milliseconds span) const {
   return later(server_clock_.now(), span);
 }
 
-void Meeting::see_acknowledgements(std::int64_t count, StoreTime server) {
-  if (acknowledgements_.exchange(count) == count) return;
-  server_clock_.forget();
-  observe(server, boot());
+void Meeting::see_acknowledgements(std::int64_t count) {
+  if (acknowledgements_.exchange(count) != count) server_clock_.forget();
 }
 
 PgFacts Meeting::facts() const {

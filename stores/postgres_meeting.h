@@ -35,7 +35,7 @@ class Meeting {
 
   /// The same for a process that begins: it meets the store that there is.
   /// @throws StoreError if it is empty, or of another version.
-  void begin(const PgFacts& facts, const PgRows& answer);
+  void begin(const PgFacts& facts, const PgRows& answer, std::chrono::nanoseconds asked);
   /// The store has changed under us, and an operator says that this is right.
   void meet_anew(const std::string& store_id);
 
@@ -59,8 +59,8 @@ class Meeting {
 
   /// How often operators have given their word, as we know it.
   [[nodiscard]] std::int64_t acknowledgements() const { return acknowledgements_; }
-  /// Of an answer of just now. What was a leap of the clock before a word is none after it.
-  void see_acknowledgements(std::int64_t count, StoreTime server);
+  /// What was a leap of the clock before a word is none after it.
+  void see_acknowledgements(std::int64_t count);
 
   [[nodiscard]] PgFacts facts() const;
   void refresh(const PgFacts& facts);

@@ -55,7 +55,8 @@ void begin(PgSession& session, Meeting& meeting) {
         "again: run `semel store init CONFIG` once, or name the database that has it");
   }
   const std::vector<PgValue> question = meeting.question();
-  meeting.begin(session.facts(), session.ask(kMeet, question));
+  const auto asked = meeting.boot();
+  meeting.begin(session.facts(), session.ask(kMeet, question), asked);
 }
 
 /// Why the store is suspect; empty: it is not.

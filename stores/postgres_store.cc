@@ -94,11 +94,10 @@ Task<Result<ClaimReply>> PostgresStore::take(ClaimRequest request,
   const auto answer = co_await ask(kClaim, spread, std::move(params));
   if (!answer) co_return answer.error();
   ClaimAnswer told = claim_answer(answer->rows.front());
-  if (told.acknowledgements) {
-    meeting_->see_acknowledgements(*told.acknowledgements, told.now);
-  }
+  if (told.acknowledgements) meeting_->see_acknowledgements(*told.acknowledgements);
   const auto* granted = told.reply ? std::get_if<Granted>(&*told.reply) : nullptr;
-  if (granted && told.is_new) meeting_->note(as.lane, granted->fence);
+  // Now or before: the store has noted it for this lane.
+  if (granted) meeting_->note(as.lane, granted->fence);
   co_return std::move(told.reply);
 }
 
@@ -292,7 +291,7 @@ Task<StoreHealth> PostgresStore::health() {
   const auto answer = co_await ask(kHealth, kHouse, std::move(nothing));
   if (!answer) co_return health;
   PgColumns columns(answer->rows.front());
-  const StoreTime now = columns.time();
+  static_cast<void>(columns.time());
   static_cast<void>(columns.maybe_text());
   const auto suspect = columns.maybe_text();
   const auto acknowledgements = columns.maybe_number();
@@ -305,7 +304,7 @@ Task<StoreHealth> PostgresStore::health() {
         std::chrono::duration_cast<std::chrono::system_clock::duration>(store_time_of(*oldest)));
   }
   health.up = columns.ok() && acknowledgements.has_value();
-  if (acknowledgements) meeting_->see_acknowledgements(*acknowledgements, now);
+  if (acknowledgements) meeting_->see_acknowledgements(*acknowledgements);
   if (suspect) {
     health.suspect = true;
     health.remark = "the store is suspect: " + std::string(*suspect) +
@@ -333,12 +332,12 @@ Task<Result<bool>> PostgresStore::acknowledge() {
   const auto answer = co_await ask(kAcknowledge, kHouse, std::move(params));
   if (!answer) co_return answer.error();
   PgColumns columns(answer->rows.front());
-  const StoreTime now = columns.time();
+  static_cast<void>(columns.time());
   const bool was_suspect = columns.flag();
   const std::int64_t acknowledgements = columns.number();
   const std::string_view store_id = columns.text();
   if (!columns.ok()) co_return Fault::RecordCorrupt;
-  meeting_->see_acknowledgements(acknowledgements, now);
+  meeting_->see_acknowledgements(acknowledgements);
   meeting_->meet_anew(std::string(store_id));
   co_return was_suspect;
 }

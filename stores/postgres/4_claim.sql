@@ -4,7 +4,8 @@ CREATE TYPE semel.claim_reply AS (
     now              bigint,
     reply            text,     -- granted, own (was granted to this token before), held, completed,
                                -- indeterminate, abandoned, caller_differs, payload_differs;
-                               -- and where nothing was looked for or taken: suspect, late, gone.
+                               -- where nothing is known for sure: suspect, gone; late: nothing
+                               -- was taken, for whoever asked has given it up.
     acknowledgements bigint,
     fence            bigint,
     expired_before   boolean,
@@ -98,6 +99,16 @@ BEGIN
     RETURN NULL;
 END $$;
 
+-- What a process is told of its claim, so that it can say so later.
+CREATE FUNCTION semel.note(p_writer text, p_lane int, p_fence bigint, p_at bigint) RETURNS void
+LANGUAGE sql VOLATILE
+BEGIN ATOMIC
+    INSERT INTO semel.writer AS w (writer, lane, fence, seen)
+    VALUES (p_writer, p_lane, p_fence, p_at)
+    ON CONFLICT (writer, lane)
+        DO UPDATE SET fence = greatest(w.fence, excluded.fence), seen = excluded.seen;
+END;
+
 -- Takes a key, or says why not. With `p_abandoned_token` it is a supersede.
 CREATE FUNCTION semel.claim(
     p_store text, p_writer text, p_lane int,
@@ -112,13 +123,14 @@ CREATE FUNCTION semel.claim(
 DECLARE
     locked      text := pg_advisory_xact_lock(semel.lock_of(p_key))::text;
     now         bigint := semel.clock();
-    at          bigint := now;  -- What is written down as the time.
     judged_now  bigint := now;
+    at          bigint := now;   -- What is written down.
     told        semel.claim_reply;
     store_id    text;
     fence       bigint;
     is_suspect  boolean;
-    has_leapt   boolean := false;
+    has_leapt   boolean;
+    loss        text;
     is_taken    boolean;
     before      semel.standing;  -- What stands there, where something does.
     answer      semel.claim_reply;  -- To who may not have the key.
@@ -129,28 +141,37 @@ DECLARE
     freed_fence bigint;
 BEGIN
     -- Of a free key in a whole store this look and one row are all, as nearly always.
-    SELECT s.store_id, s.suspect IS NOT NULL, s.acknowledgements, greatest(w.fence, s.accounted),
-           r.key IS NOT NULL
-    INTO store_id, is_suspect, told.acknowledgements, fence, is_taken
+    SELECT s.store_id, s.suspect IS NOT NULL, s.has_leapt, s.acknowledgements,
+           greatest(w.fence, s.accounted), r.key IS NOT NULL
+    INTO store_id, is_suspect, has_leapt, told.acknowledgements, fence, is_taken
     FROM semel.store s
          LEFT JOIN semel.writer w ON w.writer = p_writer AND w.lane = p_known_lane
          LEFT JOIN semel.record r ON r.key = p_key;
 
+    told.now := now;
     IF store_id IS DISTINCT FROM p_store OR fence < p_known_fence THEN
         IF store_id IS NULL THEN
             told.reply := 'gone';
             RETURN told;
         END IF;
-        PERFORM semel.doubt(semel.loss_of(p_store, p_writer, p_known_lane, p_known_fence),
-                            p_known_fence);
-        is_suspect := true;
+        loss := semel.loss_of(p_store, p_writer, p_known_lane, p_known_fence);
+        IF loss IS NOT NULL THEN
+            PERFORM semel.doubt(loss, p_known_fence);
+            is_suspect := true;
+        END IF;
+    END IF;
+    IF has_leapt THEN
+        judged_now := 0;  -- Whoever began behind the leap cannot tell by a clock of his own.
     END IF;
     IF now > p_latest AND told.acknowledgements = p_acknowledgements THEN
-        PERFORM semel.doubt('the clock of the server has leapt ahead');
         is_suspect := true;
-        has_leapt := true;
-        at := p_latest;
         judged_now := 0;
+        at := p_latest;
+        -- One that is late may just have stood in line for long, and shows no leap. If there was
+        -- one, its asker learns the time from this answer, and its next claim is not late.
+        IF now <= p_not_after THEN
+            PERFORM semel.doubt('the clock of the server has leapt ahead', p_has_leapt => true);
+        END IF;
     END IF;
 
     IF is_taken OR p_earlier IS NOT NULL THEN
@@ -172,6 +193,10 @@ BEGIN
                                           p_policy, at, judged_now);
                 IF answer.reply = 'held' AND NOT before.watched THEN
                     UPDATE semel.record r SET watched = true WHERE r.key = p_key;
+                ELSIF answer.reply = 'own' THEN
+                    -- Told now for the first time, it may be. As something is written, this answer
+                    -- waits for standbys as that of a new claim does.
+                    PERFORM semel.note(p_writer, p_lane, answer.fence, at);
                 END IF;
             END IF;
             IF answer.reply IS NOT NULL THEN
@@ -182,13 +207,12 @@ BEGIN
         END IF;
     END IF;
 
-    told.now := now;
-    IF is_suspect AND p_policy = 'EFFECTFUL' THEN
-        told.reply := 'suspect';
+    IF now > p_not_after THEN
+        told.reply := 'late';
         RETURN told;
     END IF;
-    IF now > p_not_after AND NOT has_leapt THEN
-        told.reply := 'late';
+    IF is_suspect AND p_policy = 'EFFECTFUL' THEN
+        told.reply := 'suspect';
         RETURN told;
     END IF;
     told.reply := 'granted';
@@ -221,17 +245,14 @@ BEGIN
     UPDATE semel.writer w SET fence = greatest(w.fence, told.fence), seen = at
     WHERE w.writer = p_writer AND w.lane = p_lane;
     IF NOT FOUND THEN
-        INSERT INTO semel.writer AS w (writer, lane, fence, seen)
-        VALUES (p_writer, p_lane, told.fence, at)
-        ON CONFLICT (writer, lane)
-            DO UPDATE SET fence = greatest(w.fence, excluded.fence), seen = excluded.seen;
+        PERFORM semel.note(p_writer, p_lane, told.fence, at);
     END IF;
     IF p_tells THEN
         PERFORM semel.tell('claimed', at, p_key, p_reference, told.fence, p_policy, p_tenant,
                            p_route);
     END IF;
     -- However long all this has waited: a claim that the asker has given up is never made.
-    IF semel.clock() > p_not_after AND NOT has_leapt THEN
+    IF semel.clock() > p_not_after THEN
         RAISE EXCEPTION 'this claim comes too late' USING ERRCODE = 'SML01';
     END IF;
     RETURN told;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -83,10 +84,41 @@ TEST_F(PostgresLoss, AnotherStoreUnderTheSameUrlIsSuspect) {
   granted(store, request_of(1, 3));
 }
 
+/// As where the answer to its first asking was lost: it is told now, and can be missed from now on.
+TEST_F(PostgresLoss, AClaimThatWasFoundAgainByItsTokenIsMissedLikeOneThatWasTaken) {
+  Store& taker = start("taker");
+  Store& finder = start("finder");
+  granted(finder, request_of(1, 1));
+  server_.back_up();
+  const Attempt taken = granted(taker, request_of(2, 2));
+  EXPECT_EQ(granted(finder, request_of(2, 2)).fence, taken.fence);
+  server_.restore();
+  const auto lost = claim(finder, request_of(2, 3));
+  ASSERT_TRUE(lost.has_error()) << "the claim of that key is in no copy any more";
+  EXPECT_EQ(lost.error(), Fault::StoreSuspect);
+}
+
+TEST_F(PostgresLoss, AClaimThatIsCarriedOutLongAfterItWasAskedIsNoLeapAndNotMade) {
+  Store& store = start("one");
+  granted(store, request_of(1, 1));
+  for (const char* policy : {"EFFECTFUL", "IDEMPOTENT"}) {
+    // Its server stood still for longer than the five seconds that no clock may leap ahead by.
+    EXPECT_EQ(server_.sql("SELECT c.reply FROM semel.store s, semel.clock() t, semel.claim("
+                          "s.store_id, 'somebody', 0, 0, 0, 0, t - 1000, t - 5000000, false,"
+                          " '\\x01', '\\x02', '\\x03', NULL, NULL, NULL, '" +
+                          std::string(policy) +
+                          "', 'tenant', 'route', 30000000, 60, 60, NULL, NULL, NULL, NULL, NULL,"
+                          " NULL, NULL) c"),
+              "late");
+  }
+  EXPECT_FALSE(run(store.health()).suspect);
+  granted(store, request_of(2, 2));
+}
+
 TEST_F(PostgresLoss, ASchemaThatIsGoneOrEmptyIsNoPermission) {
   Store& store = start();
   server_.sql("DELETE FROM semel.store");
-  EXPECT_TRUE(run(store.claim(request_of(1, 1))).has_error());
+  EXPECT_EQ(run(store.claim(request_of(1, 1))).error(), Fault::StoreUnreachable);
   EXPECT_FALSE(run(store.health()).up);
   EXPECT_THROW(start(), StoreError);
   server_.sql("DROP SCHEMA semel CASCADE");
@@ -196,8 +228,8 @@ TEST_F(PostgresClock, AnAcknowledgedLeapIsNoneForTheOtherReplicasEither) {
   granted(one, request_of(1, 1));
   granted(other, request_of(2, 2));
   wall().move_by(2h);
-  EXPECT_EQ(run(one.claim(request_of(3, 3))).error(), Fault::StoreSuspect);
-  EXPECT_EQ(run(other.claim(request_of(4, 4))).error(), Fault::StoreSuspect);
+  EXPECT_EQ(claim(one, request_of(3, 3)).error(), Fault::StoreSuspect);
+  EXPECT_EQ(claim(other, request_of(4, 4)).error(), Fault::StoreSuspect);
   EXPECT_TRUE(run(one.acknowledge()).value());
   granted(other, request_of(4, 5));
   EXPECT_FALSE(run(other.health()).suspect);
