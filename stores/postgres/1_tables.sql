@@ -20,6 +20,8 @@ CREATE TABLE semel.store (
     suspect          text,                        -- Why records may have been lost. Null: it is whole.
     acknowledgements bigint NOT NULL DEFAULT 0,   -- How often an operator has given his word.
     accounted        bigint NOT NULL DEFAULT 0,   -- Claims up to this fence: lost or not, he knows.
+    doubted          text[] NOT NULL DEFAULT '{}',  -- Stores that processes knew in its place.
+    replaced         text[] NOT NULL DEFAULT '{}',  -- Of these, the ones that he knows of.
     contradicted     bigint NOT NULL DEFAULT 0,   -- Late answers after "it did not happen".
     routes           bytea,                       -- The terms of the routes; null: none yet.
     routes_version   bigint NOT NULL DEFAULT 1,

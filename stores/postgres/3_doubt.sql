@@ -5,13 +5,18 @@ CREATE FUNCTION semel.last_fence() RETURNS bigint LANGUAGE sql STABLE
 RETURN (SELECT CASE WHEN f.is_called THEN f.last_value ELSE 0 END FROM semel.fences f);
 
 -- From now on unknown EFFECTFUL keys are refused, to all processes. No fence up to `p_fence` is
--- given again, nor a somewhat higher one that another process may have been told.
-CREATE FUNCTION semel.doubt(p_because text, p_fence bigint DEFAULT 0) RETURNS void
+-- given again, nor a somewhat higher one that another process may have been told. `p_store` is the
+-- store that the asker knows.
+CREATE FUNCTION semel.doubt(
+    p_because text, p_fence bigint DEFAULT 0, p_store text DEFAULT NULL
+) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     margin CONSTANT bigint := 1000000;
 BEGIN
     UPDATE semel.store SET suspect = p_because WHERE suspect IS NULL;
+    UPDATE semel.store SET doubted = doubted || p_store
+    WHERE p_store <> store_id AND NOT p_store = ANY (doubted);
     IF p_fence > 0 AND semel.last_fence() <= p_fence + margin / 2 THEN
         PERFORM FROM semel.store FOR UPDATE;  -- One raises them, and the others see it.
         IF semel.last_fence() <= p_fence + margin / 2 THEN
@@ -29,7 +34,8 @@ DECLARE
     found_fence bigint;
 BEGIN
     SELECT * INTO store FROM semel.store;
-    IF store.store_id IS DISTINCT FROM p_store THEN
+    IF store.store_id IS DISTINCT FROM p_store
+       AND (p_store = ANY (store.replaced)) IS NOT TRUE THEN
         RETURN format('it is store %s, and a process that writes as %s knew store %s',
                       store.store_id, p_writer, p_store);
     END IF;
@@ -59,7 +65,7 @@ BEGIN
         CONTINUE WHEN p_store IS NULL;
         loss := semel.loss_of(p_store, p_writer, p_lanes[i]::int, coalesce(p_fences[i], 0));
         IF loss IS NOT NULL THEN
-            PERFORM semel.doubt(loss, coalesce(p_fences[i], 0));
+            PERFORM semel.doubt(loss, coalesce(p_fences[i], 0), p_store);
         END IF;
     END LOOP;
     SELECT s.format, s.store_id, s.suspect, s.acknowledgements
@@ -69,7 +75,8 @@ BEGIN
     now := semel.clock();
 END $$;
 
--- The operator knows what was lost: claims up to the highest fence that anybody was told.
+-- The operator knows what was lost: claims up to the highest fence that anybody was told, and the
+-- stores that were there before.
 CREATE FUNCTION semel.acknowledge(p_fence bigint, OUT now bigint, OUT was_suspect boolean,
                                   OUT acknowledgements bigint, OUT store_id text)
 LANGUAGE plpgsql VOLATILE AS $$
@@ -83,7 +90,7 @@ BEGIN
     IF was_suspect THEN
         UPDATE semel.store s
         SET suspect = NULL, acknowledgements = s.acknowledgements + 1,
-            accounted = greatest(s.accounted, semel.last_fence());
+            accounted = greatest(s.accounted, semel.last_fence()), replaced = s.doubted;
     END IF;
     SELECT s.acknowledgements, s.store_id
     INTO acknowledge.acknowledgements, acknowledge.store_id FROM semel.store s;

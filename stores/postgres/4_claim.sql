@@ -156,7 +156,7 @@ BEGIN
         END IF;
         loss := semel.loss_of(p_store, p_writer, p_known_lane, p_known_fence);
         IF loss IS NOT NULL THEN
-            PERFORM semel.doubt(loss, p_known_fence);
+            PERFORM semel.doubt(loss, p_known_fence, p_store);
             is_suspect := true;
         END IF;
     END IF;

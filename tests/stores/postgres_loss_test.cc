@@ -84,6 +84,22 @@ TEST_F(PostgresLoss, AnotherStoreUnderTheSameUrlIsSuspect) {
   granted(store, request_of(1, 3));
 }
 
+TEST_F(PostgresLoss, AStoreInAnothersPlaceIsAcknowledgedOnceForAllReplicas) {
+  Store& one = start("one");
+  Store& other = start("other");
+  granted(one, request_of(1, 1));
+  granted(other, request_of(2, 2));
+  server_.sql("DROP SCHEMA semel CASCADE");
+  static_cast<void>(init_store(options("")));
+  EXPECT_EQ(claim(one, request_of(3, 3)).error(), Fault::StoreSuspect);
+  EXPECT_TRUE(asked_until_answered([&] { return one.acknowledge(); }).value());
+  granted(other, request_of(4, 4));
+  end(other);
+  granted(start("other"), request_of(5, 5));
+  granted(one, request_of(6, 6));
+  EXPECT_FALSE(run(one.health()).suspect);
+}
+
 /// As where the answer to its first asking was lost: it is told now, and can be missed from now on.
 TEST_F(PostgresLoss, AClaimThatWasFoundAgainByItsTokenIsMissedLikeOneThatWasTaken) {
   Store& taker = start("taker");
