@@ -119,8 +119,7 @@ Meeting::Known Meeting::highest() const {
 }
 
 void Meeting::observe(StoreTime server, std::chrono::nanoseconds asked) {
-  // A leap is found by the server itself, with the next claim: it knows what latest() was.
-  static_cast<void>(server_clock_.observe(server, asked));
+  if (!server_clock_.observe(server, asked)) has_leapt_ = true;
 }
 
 StoreTime Meeting::after(std::chrono::milliseconds span) const {

@@ -60,6 +60,8 @@ class Meeting {
   /// How often operators have given their word, as we know it.
   [[nodiscard]] std::int64_t acknowledgements() const { return acknowledgements_; }
   /// What was a leap of the clock before a word is none after it.
+  /// True once for each time that an answer had a clock that has leapt: to be written down.
+  [[nodiscard]] bool takes_leap() { return has_leapt_.exchange(false); }
   void see_acknowledgements(std::int64_t count);
 
   [[nodiscard]] PgFacts facts() const;
@@ -72,6 +74,7 @@ class Meeting {
   SharedWitness witness_;
   ServerClock server_clock_;
   std::atomic<std::int64_t> acknowledgements_{0};
+  std::atomic<bool> has_leapt_{false};
   mutable std::mutex mutex_;
   Known highest_;
   PgFacts facts_;

@@ -20,6 +20,7 @@ extern const PgStatement kAdopt;
 extern const PgStatement kSweep;
 extern const PgStatement kHealth;
 extern const PgStatement kAcknowledge;
+extern const PgStatement kDoubtClock;
 extern const PgStatement kEvents;        ///< Its first column is the store's id.
 extern const PgStatement kForgetEvents;  ///< Its columns are a position.
 

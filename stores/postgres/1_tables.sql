@@ -18,6 +18,8 @@ CREATE TABLE semel.store (
     format           int NOT NULL,
     store_id         text NOT NULL,               -- 32 hex digits, drawn when it was made.
     suspect          text,                        -- Why records may have been lost. Null: it is whole.
+    -- Its clock was found ahead of everybody's: nothing ends until an operator has looked at it.
+    has_leapt        boolean NOT NULL DEFAULT false,
     acknowledgements bigint NOT NULL DEFAULT 0,   -- How often an operator has given his word.
     accounted        bigint NOT NULL DEFAULT 0,   -- Claims up to this fence: lost or not, he knows.
     doubted          text[] NOT NULL DEFAULT '{}',  -- Stores that processes knew in its place.

@@ -60,8 +60,9 @@ RETURN CASE WHEN p_state <> 'in_flight'
 
 -- The time by which windows and leases are judged. A clock that has leapt ahead of what the asker
 -- holds possible ends none of them.
-CREATE FUNCTION semel.judged(p_now bigint, p_latest bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
-RETURN CASE WHEN p_now <= p_latest THEN p_now ELSE 0 END;
+CREATE FUNCTION semel.judged(p_now bigint, p_latest bigint) RETURNS bigint LANGUAGE sql STABLE
+RETURN CASE WHEN p_now <= p_latest AND NOT (SELECT s.has_leapt FROM semel.store s)
+            THEN p_now ELSE 0 END;
 
 CREATE FUNCTION semel.is_over(p_standing semel.standing, p_judged_now bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE

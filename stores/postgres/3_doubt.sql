@@ -25,6 +25,16 @@ BEGIN
     END IF;
 END $$;
 
+-- The clock was found ahead of what an asker holds possible. For whoever begins behind the leap
+-- nothing ends either, until an operator has looked at it.
+CREATE FUNCTION semel.doubt_clock() RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    UPDATE semel.store s
+    SET suspect = coalesce(s.suspect, 'the clock of the server has leapt ahead'), has_leapt = true
+    WHERE NOT s.has_leapt;
+    RETURN FOUND;
+END $$;
+
 -- For one process: is what it was told here still here?
 -- @return  Why not, in words; null: it is.
 CREATE FUNCTION semel.loss_of(p_store text, p_writer text, p_lane int, p_fence bigint)
@@ -89,7 +99,7 @@ BEGIN
     SELECT s.suspect IS NOT NULL INTO was_suspect FROM semel.store s;
     IF was_suspect THEN
         UPDATE semel.store s
-        SET suspect = NULL, acknowledgements = s.acknowledgements + 1,
+        SET suspect = NULL, has_leapt = false, acknowledgements = s.acknowledgements + 1,
             accounted = greatest(s.accounted, semel.last_fence()), replaced = s.doubted;
     END IF;
     SELECT s.acknowledgements, s.store_id

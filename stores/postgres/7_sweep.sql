@@ -42,7 +42,7 @@ BEGIN
     expired := 0;
     owner_lost := 0;
     more := false;
-    IF now > p_latest
+    IF coalesce(semel.judged(now, p_latest), 0) = 0
        OR NOT pg_try_advisory_xact_lock(semel.lock_space(), semel.housekeeping()) THEN
         RETURN;
     END IF;

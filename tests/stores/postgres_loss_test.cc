@@ -238,6 +238,24 @@ TEST_F(PostgresClock, ALeapOfTheServersClockEndsNoWindowAndNoLeaseAndIsSuspect) 
   EXPECT_TRUE(is<Granted>(claim(store, again))) << "the operator says that the clock is right";
 }
 
+TEST_F(PostgresClock, BehindALeapAlsoAFreshProcessEndsNothing) {
+  Store& old = start("old");
+  ClaimRequest brief = request_of(1, 1);
+  brief.retention = 60s;
+  ASSERT_EQ(run(old.record(granted(old, brief), response_of(200, "once"))).value(),
+            WriteReply::Done);
+  wall().move_by(2h);
+  static_cast<void>(run(old.health()));  // It hears of the leap, and then writes it down.
+  EXPECT_TRUE(run(old.health()).suspect);
+  Store& fresh = start("fresh");
+  EXPECT_EQ(run(fresh.sweep(100)).value().expired, 0u);
+  ClaimRequest again = brief;
+  again.token = id_of<ClaimToken>(77);
+  EXPECT_TRUE(is<Completed>(claim(fresh, again)));
+  EXPECT_TRUE(run(fresh.acknowledge()).value());
+  EXPECT_EQ(run(fresh.sweep(100)).value().expired, 1u);
+}
+
 TEST_F(PostgresClock, AnAcknowledgedLeapIsNoneForTheOtherReplicasEither) {
   Store& one = start("one");
   Store& other = start("other");
