@@ -69,7 +69,8 @@ const PgStatement kHealth{"semel_health", "SELECT * FROM semel.health()", Kind::
 const PgStatement kAcknowledge{
     "semel_acknowledge", "SELECT * FROM semel.acknowledge($1)", Kind::Write, {Int8}};
 
-const PgStatement kDoubtClock{"semel_doubt_clock", "SELECT semel.doubt_clock()", Kind::Write, {}};
+const PgStatement kDoubtClock{
+    "semel_doubt_clock", "SELECT semel.doubt_clock($1)", Kind::Write, {Int8}};
 
 const PgStatement kEvents{
     "semel_events", "SELECT * FROM semel.events($1::xid8, $2, $3)", Kind::Read, {Text, Int8, Int4}};

@@ -285,8 +285,8 @@ Task<StoreHealth> PostgresStore::health() {
   co_await refresh_facts();
   if (meeting_->takes_leap()) {
     // A claim writes it down by itself; where none comes, whoever starts next could not tell.
-    std::vector<PgValue> none;
-    static_cast<void>(co_await ask(kDoubtClock, kHouse, std::move(none)));
+    std::vector<PgValue> heard{pg_int8(meeting_->acknowledgements())};
+    static_cast<void>(co_await ask(kDoubtClock, kHouse, std::move(heard)));
   }
   StoreHealth health;
   health.durability = grade_in_words(meeting_->facts());

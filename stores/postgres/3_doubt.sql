@@ -26,12 +26,14 @@ BEGIN
 END $$;
 
 -- The clock was found ahead of what an asker holds possible. For whoever begins behind the leap
--- nothing ends either, until an operator has looked at it.
-CREATE FUNCTION semel.doubt_clock() RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+-- nothing ends either, until an operator has looked at it. Who has not heard yet that one has,
+-- doubts nothing.
+CREATE FUNCTION semel.doubt_clock(p_acknowledgements bigint) RETURNS boolean
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     UPDATE semel.store s
     SET suspect = coalesce(s.suspect, 'the clock of the server has leapt ahead'), has_leapt = true
-    WHERE NOT s.has_leapt;
+    WHERE NOT s.has_leapt AND s.acknowledgements = p_acknowledgements;
     RETURN FOUND;
 END $$;
 

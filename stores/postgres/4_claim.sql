@@ -170,7 +170,7 @@ BEGIN
         -- One that is late may just have stood in line for long, and shows no leap. If there was
         -- one, its asker learns the time from this answer, and its next claim is not late.
         IF now <= p_not_after THEN
-            PERFORM semel.doubt_clock();
+            PERFORM semel.doubt_clock(p_acknowledgements);
         END IF;
     END IF;
 
