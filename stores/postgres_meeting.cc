@@ -127,7 +127,9 @@ StoreTime Meeting::after(std::chrono::milliseconds span) const {
 }
 
 void Meeting::see_acknowledgements(std::int64_t count) {
-  if (acknowledgements_.exchange(count) != count) server_clock_.forget();
+  if (acknowledgements_.exchange(count) == count) return;
+  has_leapt_ = false;  // Somebody has looked at it since.
+  server_clock_.forget();
 }
 
 PgFacts Meeting::facts() const {
