@@ -17,7 +17,8 @@ SharedServer::SharedServer(SharedKind kind, const MovedWall* wall) {
     PostgresSetup setup;
     setup.wall = wall;
     // Nobody cuts the power here, and what a process had written before it was killed is written.
-    setup.settings = {"fsync = off"};
+    // Each worker of each replica has connections of its own.
+    setup.settings = {"fsync = off", "max_connections = 400"};
     postgres_ = std::make_unique<PostgresServer>(setup);
   }
 }
