@@ -13,7 +13,7 @@ Number number_of(std::string_view text, const char* what) {
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    throw StoreError("redis url: '" + std::string(text) + "' is no " + what);
+    throw StoreError(std::string("redis url: no ") + what + " stands where one is to be");
   }
   return number;
 }
@@ -54,18 +54,20 @@ Peer parse_redis_peer(std::string_view text, std::uint16_t default_port) {
   if (rest.starts_with('[')) {
     rest.remove_prefix(1);
     peer.host = take_until(rest, ']');
-    if (rest.empty()) throw StoreError("redis url: '" + std::string(text) + "' lacks a ]");
+    if (rest.empty()) throw StoreError("redis url: its address lacks a ]");
     rest.remove_prefix(1);
   } else {
     peer.host = take_until(rest, ':');
   }
-  if (peer.host.empty()) throw StoreError("redis url: '" + std::string(text) + "' names no host");
+  if (peer.host.empty())
+    throw StoreError(
+        "redis url: it names no host; escape what is special in its password (%2F for /)");
   if (rest.empty()) return peer;
   if (!rest.starts_with(':')) {
-    throw StoreError("redis url: '" + std::string(text) + "' is no host:port");
+    throw StoreError("redis url: its address is no host:port");
   }
   peer.port = number_of<std::uint16_t>(rest.substr(1), "port");
-  if (peer.port == 0) throw StoreError("redis url: '" + std::string(text) + "' has no port");
+  if (peer.port == 0) throw StoreError("redis url: port 0 is none");
   return peer;
 }
 

@@ -37,7 +37,7 @@ TEST(RedisUrl, WhatIsWrongIsRefusedWithoutThePassword) {
   for (const char* text :
        {"", "http://h", "redis://", "redis://h:x", "redis://h:0", "redis://h:70000", "redis://h/x",
         "redis://[::1", "redis://[::1]x", "redis://:%z1secret@h", "redis://user@h",
-        "redis://user:secret@h:port"}) {
+        "redis://user:secret@h:port", "redis://:secret/more@h", "redis://user:secret/more@h"}) {
     try {
       static_cast<void>(parse_redis_url(text));
       ADD_FAILURE() << text;
