@@ -87,6 +87,9 @@ class RedisFailover : public ::testing::TestWithParam<Grade> {
 
 TEST_P(RedisFailover, NoAnswerIsLostUnnoticedAndNoneThatAllReplicasHadIsLostAtAll) {
   const Grade& grade = GetParam();
+  if (!grade.keeps_all && std::getenv("SEMEL_FAILOVER_ROUNDS") == nullptr) {
+    GTEST_SKIP() << "what weaker grades lose is measured in long runs: SEMEL_FAILOVER_ROUNDS";
+  }
   Group group;
   group.replicate(grade.replicas);
   FailoverRig rig(group.primary_port(), [&](std::uint16_t port) {
