@@ -84,7 +84,8 @@ class FailoverRig {
                                 std::to_string(client) + "-" + std::to_string(call);
         const Response answer = connection->exchange(request(run));
         if (!answer.is_complete()) connection.reset();
-        if (answer.status == 201) {
+        // One that was told as `unrecorded` promised nothing.
+        if (answer.header("Idempotency-Status") == "executed") {
           const std::lock_guard lock(mutex_);
           runs_.emplace_back(run, which);
           answered_ += 1;

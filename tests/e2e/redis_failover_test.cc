@@ -43,11 +43,14 @@ class Group {
       follower.server = std::make_unique<RedisServer>(setup(follower.link->port()));
       followers_.push_back(std::move(follower));
     }
+    // Connected is not enough: the primary sends nothing before a replica's first word after its
+    // copy, which may take a second.
     EXPECT_TRUE(eventually([&] {
-      for (const Follower& follower : followers_) {
-        if (follower.server->info("master_link_status") != "up") return false;
+      for (std::size_t i = 0; i < followers_.size(); ++i) {
+        const std::string state = primary_->info("slave" + std::to_string(i));
+        if (state.find("state=online") == std::string::npos) return false;
       }
-      return primary_->info("connected_slaves") == std::to_string(followers_.size());
+      return true;
     }));
   }
   /// From now on nothing reaches the first one.
@@ -87,9 +90,6 @@ class RedisFailover : public ::testing::TestWithParam<Grade> {
 
 TEST_P(RedisFailover, NoAnswerIsLostUnnoticedAndNoneThatAllReplicasHadIsLostAtAll) {
   const Grade& grade = GetParam();
-  if (!grade.keeps_all && std::getenv("SEMEL_FAILOVER_ROUNDS") == nullptr) {
-    GTEST_SKIP() << "what weaker grades lose is measured in long runs: SEMEL_FAILOVER_ROUNDS";
-  }
   Group group;
   group.replicate(grade.replicas);
   FailoverRig rig(group.primary_port(), [&](std::uint16_t port) {
@@ -119,7 +119,7 @@ TEST_P(RedisFailover, NoAnswerIsLostUnnoticedAndNoneThatAllReplicasHadIsLostAtAl
   EXPECT_EQ(fates.false_alarms, 0);
   if (grade.keeps_all) {
     EXPECT_EQ(fates.ran_twice, 0);
-    EXPECT_EQ(fates.lost, 0U);
+    EXPECT_EQ(fates.replayed, fates.answered);
   }
 }
 

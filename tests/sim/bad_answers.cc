@@ -71,6 +71,14 @@ constexpr BadHistory kCases[] = {
        story.retry(Retry::Yes);
        story.is_told(kBooking, 0, Word::StoreUnavailable, 503);
      }},
+    {"ARouteThatIsSaidToBeAnotherThoughItIsTheSameAgain", Rule::RefusedWithoutCause,
+     [](Story& story) {
+       story.happens(Kind::RoutesChanged, 1);
+       story.happens(Kind::RoutesAgreed, 1);
+       story.sends(kBooking, 0);
+       story.retry(Retry::Yes);
+       story.is_told(kBooking, 0, Word::StoreUnavailable, 503);
+     }},
     {"AnUnknownOutcomeThatInvitesToRepeat", Rule::RepeatInvited,
      [](Story& story) {
        began(story);

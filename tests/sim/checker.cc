@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "tests/sim/checker_books.h"
 
@@ -63,16 +64,26 @@ void trouble(ProxyBook& proxy, At ProxyBook::* kind, At where) {
   proxy.troubles.push_back(where);
 }
 
+void end_disagreement(ProxyBook& proxy, At where) {
+  if (std::exchange(proxy.disagrees, false)) proxy.disagreed = where;
+}
+
 void judge_machine(Books& books, At where) {
   const Happening& now = books.at(where);
   switch (now.kind) {
     case Kind::Killed:
+      end_disagreement(books.proxy(now.proxy), where);  // The next one has not looked yet.
       return trouble(books.proxy(now.proxy), &ProxyBook::killed, where);
     case Kind::Paused:
     case Kind::Resumed:
       return trouble(books.proxy(now.proxy), &ProxyBook::paused, where);
     case Kind::StoreFault:
       return trouble(books.proxy(now.proxy), &ProxyBook::faulted, where);
+    case Kind::RoutesChanged:
+      books.proxy(now.proxy).disagrees = true;
+      return;
+    case Kind::RoutesAgreed:
+      return end_disagreement(books.proxy(now.proxy), where);
     case Kind::StoreDown:
     case Kind::StoreUp:
       books.store_down = now.kind == Kind::StoreDown;
@@ -139,6 +150,8 @@ void judge_event(Books& books, At where) {
     case Kind::Paused:
     case Kind::Resumed:
     case Kind::ClockMoved:
+    case Kind::RoutesChanged:
+    case Kind::RoutesAgreed:
       return judge_machine(books, where);
   }
 }

@@ -51,6 +51,10 @@ struct Told {
   [[nodiscard]] bool is_disturbed() const {
     return books.store_down || since_asked(books.proxy(now.proxy).faulted);
   }
+  [[nodiscard]] bool is_at_odds() const {
+    const ProxyBook& proxy = books.proxy(now.proxy);
+    return proxy.disagrees || since_asked(proxy.disagreed);
+  }
   /// An attempt of the process that answers is the one that the record speaks of, and was sent.
   [[nodiscard]] bool own_attempt_was_sent() const {
     if (attempt == nullptr || attempt->dispatched == kNever) return false;
@@ -159,6 +163,8 @@ void judge_refusal(const Told& told) {
     case Word::CallerMismatch:
       return need(others_differ(told, told.meaning.callers.size()));
     case Word::StoreUnavailable:
+      need(told.is_disturbed() || told.is_at_odds());
+      return judge_invitation(told);
     case Word::StoreSuspect:
       need(told.is_disturbed());
       return judge_invitation(told);

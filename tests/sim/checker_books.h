@@ -89,6 +89,8 @@ struct ProxyBook {
   At paused = kNever;
   At faulted = kNever;       ///< A call to the store went wrong, or the store was down.
   std::vector<At> troubles;  ///< All of these, in their order.
+  bool disagrees = false;    ///< It sees that another one has changed its routes.
+  At disagreed = kNever;     ///< Where that ended last.
 };
 
 /// What counts against a process only if nothing troubled it: a call to the store that was lost

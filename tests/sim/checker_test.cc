@@ -134,6 +134,16 @@ const Case kGood[] = {
        story.runs(kBooking, 1, 1, 2);
        story.note(kBooking, Kind::WriteStale, 0);
      }},
+    {"ARouteThatAnotherReplicaHasChanged",
+     [](Story& story) {
+       story.happens(Kind::RoutesChanged, 1);
+       story.sends(kBooking, 0);
+       story.happens(Kind::RoutesAgreed, 1);
+       story.retry(Retry::Yes);
+       story.is_told(kBooking, 0, Word::StoreUnavailable, 503);
+       story.retry(Retry::Silent);
+       story.runs(kBooking, 1, 1, 2);
+     }},
     {"AnAnswerThatCouldNotBeRecorded",
      [](Story& story) {
        story.sends(kBooking, 0);

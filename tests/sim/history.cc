@@ -48,7 +48,9 @@ constexpr std::array<std::string_view, kKindCount> kKinds = {"call_sent",
                                                              "killed",
                                                              "paused",
                                                              "resumed",
-                                                             "clock_moved"};
+                                                             "clock_moved",
+                                                             "routes_changed",
+                                                             "routes_agreed"};
 
 // The words of `Idempotency-Status`, then the last segments of the problems' types.
 constexpr std::size_t kFirstProblem = static_cast<std::size_t>(Word::InFlight);

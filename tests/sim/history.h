@@ -50,9 +50,11 @@ enum class Kind : std::uint8_t {
   Killed,
   Paused,
   Resumed,
-  ClockMoved,  ///< The wall clock only.
+  ClockMoved,     ///< The wall clock only.
+  RoutesChanged,  ///< This proxy sees that another one has changed its routes, and
+  RoutesAgreed,   ///< that they are again what the store remembers.
 };
-inline constexpr std::size_t kKindCount = static_cast<std::size_t>(Kind::ClockMoved) + 1;
+inline constexpr std::size_t kKindCount = static_cast<std::size_t>(Kind::RoutesAgreed) + 1;
 [[nodiscard]] std::string_view name(Kind kind);
 
 /// What an answer says of itself: `Idempotency-Status`, or the last segment of a problem's `type`.

@@ -183,6 +183,13 @@ Plan::Plan(std::uint64_t seed) : dice(seed) {
   if (dice.chance(100)) drains.push_back(dice.between(Time(0), errands_end));
   if (dice.chance(50)) forgotten.push_back(dice.between(Time(0), errands_end));
   if (dice.chance(200)) short_writes = dice.pick({20u, 200u});
+
+  // By dice of its own: what is drawn later from the others is what it was.
+  Dice further(~seed);
+  for (const Outage& time : outages(further, 200, errands_end)) {
+    disagreements.push_back(
+        {time.from, time.to, static_cast<std::uint16_t>(1 + further.below(proxies))});
+  }
 }
 
 }  // namespace semel::sim

@@ -83,6 +83,13 @@ struct Plan {
     Time by{0};
   };
   std::vector<Jump> wall_jumps;
+  /// For this long another replica has changed the routes, as far as this proxy can see.
+  struct Disagreement {
+    Time from{0};
+    Time to{0};
+    std::uint16_t proxy = 1;
+  };
+  std::vector<Disagreement> disagreements;
   std::vector<Time> drains;     ///< A proxy is stopped as by SIGTERM, and started again.
   std::vector<Time> forgotten;  ///< An operator lets a tenant be forgotten.
   Time errands_end{0};          ///< Clients begin nothing new later.

@@ -3,7 +3,9 @@
 #include "tests/sim/proxy.h"
 
 #include <boost/asio/co_spawn.hpp>
+#include <numeric>
 
+#include "proxy/edition.h"
 #include "proxy/editions.h"
 #include "proxy/listen.h"
 #include "proxy/worker.h"
@@ -51,6 +53,7 @@ void Proxy::start() {
     Happening resumed = world_.happening(Kind::Resumed);
     resumed.proxy = id_;
     world_.history.add(resumed);
+    world_.look_at_routes();  // Its house was to look long ago.
   };
   Happening started = world_.happening(Kind::Started);
   started.proxy = id_;
@@ -68,13 +71,27 @@ void Proxy::program() {
   }
   proxy::Site site(config, std::move(store), 1, -1);
   const int listening = proxy::open_listener(config.listen.address);
-  proxy::Worker worker(site, 0, std::make_shared<const proxy::Edition>(std::move(config)));
+  edition_ = std::make_shared<const proxy::Edition>(std::move(config));
+  proxy::Worker worker(site, 0, edition_);
   worker.listen(listening);
   site_ = &site;
   worker_ = &worker;
   worker.run();
   site_ = nullptr;
   worker_ = nullptr;
+  edition_ = nullptr;
+}
+
+void Proxy::see_routes(bool are_changed) {
+  if (edition_ == nullptr || process_->is_paused()) return;
+  if (edition_->agreement.is_changed(0) != are_changed) {
+    Happening seen = world_.happening(are_changed ? Kind::RoutesChanged : Kind::RoutesAgreed);
+    seen.proxy = id_;
+    world_.history.add(seen);
+  }
+  std::vector<std::size_t> changed(are_changed ? edition_->table.routes().size() : 0);
+  std::iota(changed.begin(), changed.end(), 0);
+  static_cast<void>(edition_->agreement.tell(changed, proxy::Agreement::Clock::now()));
 }
 
 void Proxy::drain() {
@@ -92,6 +109,7 @@ void Proxy::drain() {
 void Proxy::died() {
   site_ = nullptr;
   worker_ = nullptr;
+  edition_ = nullptr;
   world_.kernel.close_all_of(id_);
   if (retired_) return;
   world_.timeline.after(world_.plan.dice.between(kRestartLeast, kRestartMost), [this] {

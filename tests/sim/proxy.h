@@ -8,8 +8,9 @@
 #include "tests/sim/world.h"
 
 namespace semel::proxy {
+struct Edition;
 class Worker;
-}
+}  // namespace semel::proxy
 
 namespace semel::sim {
 
@@ -25,6 +26,8 @@ class Proxy {
   void start();
   /// As SIGTERM: what flies goes on until its time is over.
   void drain();
+  /// Its house has looked whether other replicas have changed the routes: all of them, or none.
+  void see_routes(bool are_changed);
   /// It is not started again.
   void retire() { retired_ = true; }
   void doom(Fate fate) { process_->doom(fate); }
@@ -43,6 +46,7 @@ class Proxy {
   std::vector<std::unique_ptr<Process>> processes_;  ///< The dead ones too: wires refer to them.
   proxy::Site* site_ = nullptr;                      ///< Of the one that runs.
   proxy::Worker* worker_ = nullptr;
+  std::shared_ptr<const proxy::Edition> edition_;  ///< Of the one that runs.
   Time last_drain_{-1};
   bool retired_ = false;
 };

@@ -188,6 +188,10 @@ void World::plan_troubles() {
     timeline.at(outage.from, [this] { tool_->shut(); });
     timeline.at(outage.to, [this] { tool_->open(); });
   }
+  for (const Plan::Disagreement& disagreement : plan.disagreements) {
+    timeline.at(disagreement.from, [this] { look_at_routes(); });
+    timeline.at(disagreement.to, [this] { look_at_routes(); });
+  }
   for (const Plan::Jump& jump : plan.wall_jumps) {
     timeline.at(jump.at, [this, jump] {
       kernel.move_wall(jump.by);
@@ -215,8 +219,21 @@ void World::plan_troubles() {
 void World::housekeep() {
   timeline.after(seconds(1), [this] {
     if (store_.is_up()) static_cast<void>(store_.sweep(256));
+    look_at_routes();
     if (!is_over()) housekeep();
   });
+}
+
+void World::look_at_routes() {
+  if (plan.disagreements.empty()) return;  // A store that nobody else shares: nobody looks.
+  for (std::size_t i = 0; i < proxies_.size(); ++i) {
+    const bool are_changed =
+        std::ranges::any_of(plan.disagreements, [&](const Plan::Disagreement& disagreement) {
+          return disagreement.proxy == i + 1 && disagreement.from <= timeline.now() &&
+                 timeline.now() < disagreement.to;
+        });
+    proxies_[i]->see_routes(are_changed);
+  }
 }
 
 Errand World::errand() {

@@ -75,6 +75,8 @@ class World {
   /// When this proxy was last stopped as by SIGTERM; negative: never.
   [[nodiscard]] Time last_drain(std::uint16_t proxy) const;
   void note_fate(std::uint16_t proxy, const Fate& fate);
+  /// Has each proxy see whether another replica has changed its routes.
+  void look_at_routes();
 
  private:
   void plan_troubles();
