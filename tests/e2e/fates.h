@@ -22,8 +22,9 @@ struct Fates {
   int ran_twice = 0;
   int rounds = 0;
   int rounds_with_loss = 0;
-  int unnoticed = 0;     ///< Rounds with a loss after which the store was not suspect.
-  int false_alarms = 0;  ///< Rounds without a loss after which it was.
+  int unnoticed = 0;  ///< Rounds with a loss after which the store was not suspect.
+  /// Rounds without a loss after which it was. Of claims whose calls had no answer yet, too.
+  int false_alarms = 0;
 
   void print(const std::string& what) const {
     std::printf(

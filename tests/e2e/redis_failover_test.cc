@@ -43,15 +43,19 @@ class Group {
       follower.server = std::make_unique<RedisServer>(setup(follower.link->port()));
       followers_.push_back(std::move(follower));
     }
-    // Connected is not enough: the primary sends nothing before a replica's first word after its
-    // copy, which may take a second.
     EXPECT_TRUE(eventually([&] {
-      for (std::size_t i = 0; i < followers_.size(); ++i) {
+      for (int i = 0; i < replicas; ++i) {
         const std::string state = primary_->info("slave" + std::to_string(i));
         if (state.find("state=online") == std::string::npos) return false;
       }
       return true;
     }));
+    // That is not enough: the primary sends nothing before a replica's first word after its copy,
+    // which may take a second. WAIT speaks of what its own connection has caused.
+    RespClient witness = primary_->client();
+    static_cast<void>(text_or_throw(witness.ask({"PUBLISH", "in-step", "now"}), {"PUBLISH"}));
+    const std::string all = std::to_string(replicas);
+    EXPECT_EQ(text_or_throw(witness.ask({"WAIT", all, "4000"}), {"WAIT"}), all);
   }
   /// From now on nothing reaches the first one.
   void hold_up_first() { followers_.front().link->hold(); }
@@ -116,8 +120,8 @@ TEST_P(RedisFailover, NoAnswerIsLostUnnoticedAndNoneThatAllReplicasHadIsLostAtAl
   }
   fates.print(std::string("Redis, ") + grade.name);
   EXPECT_EQ(fates.unnoticed, 0);
-  EXPECT_EQ(fates.false_alarms, 0);
   if (grade.keeps_all) {
+    EXPECT_EQ(fates.false_alarms, 0);
     EXPECT_EQ(fates.ran_twice, 0);
     EXPECT_EQ(fates.replayed, fates.answered);
   }
