@@ -6,13 +6,12 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <utility>
 
-#include "core/digest.h"
+#include "bench/micro/rounds.h"
 #include "stores/open.h"
 
 namespace semel::bench {
@@ -24,46 +23,11 @@ constexpr std::uint64_t kRecords = 400'000;
 /// Calls that wait for the disk together: the connections of one busy worker.
 constexpr std::uint64_t kConcurrent = 64;
 
-template <class Id>
-Id id_of(std::uint64_t number) {
-  const Sha256Bytes digest = sha256({reinterpret_cast<const char*>(&number), sizeof number});
-  Id id;
-  std::memcpy(id.bytes.data(), digest.data(), id.bytes.size());
-  return id;
-}
-
-struct Round {
-  ClaimRequest request;
-  StoredResponsePtr response;
-};
-
-Round round_of(std::uint64_t number) {
-  Round round;
-  round.request.key = id_of<IdempotencyKey>(number);
-  round.request.token = id_of<ClaimToken>(number + (1ull << 40));
-  round.request.reference = id_of<Reference>(number + (1ull << 41));
-  round.request.bindings.caller.bytes[0] = 1;
-  round.request.tenant = "tenant-" + std::to_string(number % 100);
-  round.request.route = "book";
-  round.request.lease = 60s;
-  round.request.retention = 24h;
-  auto response = std::make_shared<StoredResponse>();
-  response->status = 200;
-  response->fields = {{"Content-Type", "application/json"},
-                      {"Date", "Mon, 30 Nov 2026 15:37:48 GMT"},
-                      {"Server", "tool"},
-                      {"X-Request-Id", "7f3c1a9e"},
-                      {"Cache-Control", "no-store"}};
-  response->body.assign(300, 'x');
-  round.response = std::move(response);
-  return round;
-}
-
 /// Claims and records `count` keys, one after the other.
 Task<> work(Store& store, std::uint64_t first, std::uint64_t count,
             std::chrono::nanoseconds& spent) {
   for (std::uint64_t n = first; n < first + count; ++n) {
-    Round round = round_of(n);
+    Round round = round_of(n, 24h);
     const Attempt attempt{round.request.key, round.request.token, Fence{}};
     const auto start = std::chrono::steady_clock::now();
     const auto claimed = co_await store.claim(std::move(round.request));
@@ -117,7 +81,7 @@ void sqlite_claim_and_record(benchmark::State& state) {
   std::string folder = (std::filesystem::temp_directory_path() / "semel-bench-XXXXXX").string();
   if (!::mkdtemp(folder.data())) std::abort();
   for (auto _ : state) {
-    const SqliteOptions options{folder + "/semel.db", 30s};
+    const SqliteOptions options{folder + "/semel.db", "", 30s, {}};
     static_cast<void>(init_store(options));
     const auto store = open_store(options, StoreClock::real());
     const double others = user_seconds(RUSAGE_SELF) - user_seconds(RUSAGE_THREAD);
