@@ -2,6 +2,8 @@
 
 #include <deque>
 
+#include "stores/redis_refusal.h"
+
 namespace semel {
 namespace {
 
@@ -9,10 +11,14 @@ using Words = std::vector<std::string>;
 
 /// One command of the greeting and what its refusal means.
 struct Step {
-  enum class Duty : std::uint8_t { Needed, Wished };
+  enum class Duty : std::uint8_t {
+    Needed,
+    Login,  ///< Needed, and its words are secret.
+    Wished,
+  };
   Words words;
   Duty duty = Duty::Needed;
-  std::string failure;  ///< Of Needed: what an operator reads, before the server's own words.
+  std::string failure;  ///< Unless Wished: what an operator reads, before the server's own words.
 };
 
 const Words kInfo{"INFO"};
@@ -22,7 +28,7 @@ const Words kSlots{"CLUSTER", "SLOTS"};
 std::vector<Step> first_words(const RedisSite& site) {
   std::vector<Step> steps;
   const Words login = redis_login(site.url);
-  if (!login.empty()) steps.push_back({login, Step::Duty::Needed, "does not let us in"});
+  if (!login.empty()) steps.push_back({login, Step::Duty::Login, "does not let us in"});
   steps.push_back({{"CLIENT", "SETNAME", "semel"}, Step::Duty::Wished, ""});
   if (site.url.database != 0) {
     steps.push_back({{"SELECT", std::to_string(site.url.database)},
@@ -69,8 +75,9 @@ Task<std::vector<RedisReply>> ask_all(std::shared_ptr<RedisWire> wire, std::vect
 std::string first_failure(const std::vector<Step>& steps, const std::vector<RedisReply>& replies) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (i >= replies.size()) return "does not answer";
-    const bool failed = steps[i].duty == Step::Duty::Needed && replies[i].is_error();
-    if (failed) return steps[i].failure + ": " + replies[i].text;
+    if (steps[i].duty == Step::Duty::Wished || !replies[i].is_error()) continue;
+    const bool is_secret = steps[i].duty == Step::Duty::Login;
+    return steps[i].failure + ": " + (is_secret ? login_refusal(replies[i]) : replies[i].text);
   }
   return "";
 }

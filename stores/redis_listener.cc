@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "stores/redis_dial.h"
 #include "stores/redis_greeting.h"
+#include "stores/redis_refusal.h"
 
 namespace semel {
 namespace {
@@ -71,7 +73,9 @@ Task<> RedisListener::listen_once() {
   const HungUp hung_up{*this};
   stream_ = dialled.stream.get();
   std::vector<std::vector<std::string>> commands;
-  if (const auto login = redis_login(site_->url); !login.empty()) commands.push_back(login);
+  const auto login = redis_login(site_->url);
+  is_login_answered_ = login.empty();
+  if (!is_login_answered_) commands.push_back(login);
   std::vector<std::string> subscribe{"SUBSCRIBE"};
   subscribe.insert(subscribe.end(), channels_.begin(), channels_.end());
   commands.push_back(std::move(subscribe));
@@ -111,8 +115,10 @@ Task<> RedisListener::hear() {
 }
 
 bool RedisListener::take(const RedisReply& reply) {
+  const bool answers_login = !std::exchange(is_login_answered_, true);
   if (reply.is_error()) {
-    site_->note_failure(name_of(peer_) + " lets nobody listen: " + reply.text);
+    site_->note_failure(name_of(peer_) + " lets nobody listen: " +
+                        (answers_login ? login_refusal(reply) : reply.text));
     return false;
   }
   if (reply.items.size() != 3) return true;  // OK to AUTH, or the answer to a PING.

@@ -53,8 +53,9 @@ class RedisListener : public std::enable_shared_from_this<RedisListener> {
   const std::function<void()> on_gap_;
   RedisSentinels sentinels_;
   Peer peer_;
-  Stream* stream_ = nullptr;   ///< Of listen_once(), while it lasts.
-  bool is_listening_ = false;  ///< At least one channel was confirmed on it.
+  Stream* stream_ = nullptr;        ///< Of listen_once(), while it lasts.
+  bool is_login_answered_ = false;  ///< On it; true where none was sent.
+  bool is_listening_ = false;       ///< At least one channel was confirmed on it.
   bool is_closed_ = false;
   bool has_heard_ = false;  ///< Since the last PING.
   Timer* resting_ = nullptr;

@@ -53,6 +53,15 @@ Fault fault_of(RedisRefusal refusal) {
   return refusal == RedisRefusal::Full ? Fault::StoreFull : Fault::StoreUnreachable;
 }
 
+std::string login_refusal(const RedisReply& reply) {
+  const std::string_view code = reply.code();
+  for (const Row& row : kRows) {
+    if (row.code == code) return std::string(code);
+  }
+  const std::string left_out = "words that are left out, because they may quote the password";
+  return code == "ERR" ? "ERR, and " + left_out : left_out;
+}
+
 std::optional<Peer> redirect_of(const RedisReply& reply, const Peer& asked) {
   const std::string_view text = reply.text;
   const auto place = text.rfind(' ');

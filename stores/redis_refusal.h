@@ -32,6 +32,10 @@ enum class RedisRefusal : std::uint8_t {
 /// What the caller of a store may assume.
 [[nodiscard]] Fault fault_of(RedisRefusal refusal);
 
+/// What may be told of an error that answered AUTH, or anything else with a password in it: its
+/// code, where that is one of Redis. Who does not know the command quotes its arguments.
+[[nodiscard]] std::string login_refusal(const RedisReply& reply);
+
 /// Where `MOVED 3999 host:port` and `ASK 3999 host:port` point.
 /// @param asked  The node that said so: an empty host is its own.
 /// @return Absent: it names nothing.

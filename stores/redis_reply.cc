@@ -21,10 +21,18 @@ RedisReply* place(const redisReadTask* task, RedisReply::Kind kind) {
   return reply;
 }
 
+/// An error up to where the server begins to quote what it was sent, which may be a secret.
+std::string_view without_quotation(std::string_view error) {
+  error = error.substr(0, error.find("with args beginning with"));
+  const auto last = error.find_last_not_of(", ");
+  return error.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
 void* create_text(const redisReadTask* task, char* text, std::size_t size) noexcept {
   const bool is_error = task->type == REDIS_REPLY_ERROR;
   RedisReply* reply = place(task, is_error ? RedisReply::Kind::Error : RedisReply::Kind::Text);
-  if (reply != nullptr) reply->text.assign(text, size);
+  const std::string_view said(text, size);
+  if (reply != nullptr) reply->text = is_error ? without_quotation(said) : said;
   return reply;
 }
 

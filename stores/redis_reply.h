@@ -18,7 +18,8 @@ struct RedisReply {
   enum class Kind : std::uint8_t { Nil, Integer, Text, Error, Array };
   Kind kind = Kind::Nil;
   std::int64_t integer = 0;
-  std::string text;  ///< Of Text, a status too, and of Error: "CODE what it says".
+  std::string
+      text;  ///< Of Text, a status too, and of Error: "CODE what it says", without what it quotes.
   std::vector<RedisReply> items;
 
   [[nodiscard]] bool is_error() const { return kind == Kind::Error; }

@@ -3,6 +3,7 @@
 // (guarantee 6.5).
 
 #include "tests/e2e/planting.h"
+#include "tests/support/redis_server.h"
 
 namespace semel::testing {
 namespace {
@@ -255,6 +256,32 @@ TEST(PlantedTokens, OfAConfigurationAreNotPrintedByItsCheckNorByItsErrors) {
   }
   EXPECT_EQ(secrets.found_in(printed), std::vector<std::string>{}) << printed;
   EXPECT_NE(printed.find("workres"), std::string::npos) << "errors were printed";
+}
+
+TEST(PlantedTokens, OfAStoreThatQuotesThemAreNotPrinted) {
+  if (!RedisServer::is_installed()) GTEST_SKIP() << "redis-server is not installed";
+  RedisSetup setup;
+  setup.settings = {"rename-command AUTH \"\""};
+  const RedisServer server(setup);
+  Secrets secrets;
+  const TempFolder folder;
+  write_file(folder.file("semel.yaml"),
+             "version: 1\nlisten: {address: \"127.0.0.1:0\"}\nstate_dir: \"" +
+                 folder.file("state") + "\"\nstore:\n  redis: {url: \"redis://me:" +
+                 percent_encoded(secrets.plant()) + "@127.0.0.1:" + std::to_string(server.port()) +
+                 "\"}\nupstreams:\n  tool: {endpoints: [\"http://127.0.0.1:1\"]}\n"
+                 "routes:\n  - {name: a, match: {path: /a}, upstream: tool}\n");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"serve"}, {"store", "init"}, {"store", "acknowledge"}}) {
+    std::vector<std::string> command{semel_binary()};
+    command.insert(command.end(), words.begin(), words.end());
+    command.push_back(folder.file("semel.yaml"));
+    const Finished finished = run(command);
+    ASSERT_TRUE(finished.exit) << words.back() << " does not end";
+    const std::string printed = finished.out + finished.err;
+    EXPECT_NE(printed.find("does not let us in"), std::string::npos) << printed;
+    EXPECT_EQ(secrets.found_in(printed), std::vector<std::string>{}) << printed;
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "tests/stores/fake_redis.h"
 #include "tests/stores/redis_links.h"
 #include "tests/support/redis_server.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::eventually;
+using testing::FakeRedis;
 using ::testing::HasSubstr;
 using testing::kAppend;
 using testing::Links;
@@ -90,6 +92,49 @@ TEST_F(RedisAdmissionTest, AUserOfAnAccessListIsLetInWithItsPasswordAndNotWithou
   EXPECT_THAT(bad.links->remark(), Not(HasSubstr("wrong@")));
   Links nobody(redis_options("redis://" + host));
   EXPECT_EQ(nobody.fault(), Fault::StoreUnreachable);
+}
+
+/// With `rename-command AUTH ""` a server does not know the word, and says so with its arguments.
+RedisSetup without_auth() {
+  RedisSetup setup;
+  setup.settings = {"rename-command AUTH \"\""};
+  return setup;
+}
+
+TEST_F(RedisAdmissionTest, AServerThatDoesNotKnowAUTHIsQuotedWithoutThePassword) {
+  const RedisServer server(without_auth());
+  const std::string host = "127.0.0.1:" + std::to_string(server.port());
+  for (const char* const login : {":s3cr3t-pw@", "semel:s3cr3t-pw@"}) {
+    Links links(redis_options("redis://" + std::string(login) + host));
+    EXPECT_EQ(links.fault(), Fault::StoreUnreachable);
+    EXPECT_THAT(links.links->remark(), HasSubstr("does not let us in: ERR"));
+    EXPECT_THAT(links.links->remark(), Not(HasSubstr("s3cr3t")));
+  }
+}
+
+TEST_F(RedisAdmissionTest, NorDoesAListenerTellThePassword) {
+  const RedisServer server(without_auth());
+  Links links(redis_options("redis://:s3cr3t-pw@127.0.0.1:" + std::to_string(server.port())));
+  links.links->subscribe(links.worker.executor(), {"news"}, [](auto, auto) {}, [] {});
+  ASSERT_TRUE(eventually([&] { return !links.links->remark().empty(); }));
+  EXPECT_THAT(links.links->remark(), HasSubstr("lets nobody listen: ERR"));
+  EXPECT_THAT(links.links->remark(), Not(HasSubstr("s3cr3t")));
+}
+
+/// What something in between may answer to AUTH.
+TEST(RedisLogin, WhateverTheServerSaysToItThePasswordIsNotTold) {
+  for (const char* const answer :
+       {"-ERR unknown command `AUTH`, with args beginning with: `s3cr3t-pw`, \r\n",
+        "-ERR AUTH s3cr3t-pw: no such backend\r\n", "-s3cr3t-pw is no password\r\n",
+        "-s3cr3t-pw\r\n", "-WRONGPASS s3cr3t-pw\r\n", "-\r\n"}) {
+    SCOPED_TRACE(answer);
+    const FakeRedis server([&](const FakeRedis::Words&) { return std::string(answer); });
+    std::string url = server.url();
+    Links links(redis_options(url.insert(url.find("//") + 2, ":s3cr3t-pw@")));
+    EXPECT_EQ(links.fault(), Fault::StoreUnreachable);
+    EXPECT_THAT(links.links->remark(), HasSubstr("does not let us in"));
+    EXPECT_THAT(links.links->remark(), Not(HasSubstr("s3cr3t")));
+  }
 }
 
 TEST_F(RedisAdmissionTest, AUserWhoMayNotAskForTheConfigurationIsEnough) {

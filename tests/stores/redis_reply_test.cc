@@ -36,6 +36,18 @@ TEST(RedisReply, EachKindIsWhatTheProtocolSays) {
   EXPECT_EQ(error->code(), "WRONGTYPE");
 }
 
+/// src/server.c of 7.0, rejectCommandFormat(), and of 5.0: what they quote may be a secret.
+TEST(RedisReply, AnErrorIsHeardUpToTheArgumentsThatItQuotes) {
+  EXPECT_EQ(only("-ERR unknown command 'AUTH', with args beginning with: 's3cr3t' \r\n")->text,
+            "ERR unknown command 'AUTH'");
+  EXPECT_EQ(only("-ERR unknown command `AUTH`, with args beginning with: `s3cr3t`, \r\n")->text,
+            "ERR unknown command `AUTH`");
+  EXPECT_EQ(only("*1\r\n-ERR no, with args beginning with: x\r\n")->items[0].text, "ERR no");
+  EXPECT_EQ(only("$33\r\nx, with args beginning with: no e\r\n")->text,
+            "x, with args beginning with: no e")
+      << "what is no error is whole";
+}
+
 TEST(RedisReply, ArraysWithinArraysKeepTheirPlaces) {
   const auto reply = only("*3\r\n*2\r\n:1\r\n*1\r\n+a\r\n$-1\r\n*2\r\n+b\r\n-E x\r\n");
   ASSERT_TRUE(reply);
