@@ -16,6 +16,8 @@ std::string_view name(Fault fault) {
       return "store_broken";
     case Fault::RecordCorrupt:
       return "record_corrupt";
+    case Fault::EventCorrupt:
+      return "event_corrupt";
   }
   return "unknown";
 }

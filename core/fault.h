@@ -13,6 +13,7 @@ enum class Fault : std::uint8_t {
   StoreSuspect,      ///< It may have lost records: nothing is taken before an operator's word.
   StoreBroken,       ///< A write or fsync failed: down until the store is opened and read again.
   RecordCorrupt,     ///< What is stored under this key cannot be read: the key is unusable.
+  EventCorrupt,      ///< The next event of the transition log cannot be read: it ends there.
 };
 
 /// The fault's name in logs and metrics, in `snake_case`.

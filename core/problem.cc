@@ -173,6 +173,10 @@ constexpr std::array kRows{
         "Events behind this position are no longer kept: list the records, and read on after "
         "the position that oldest names.",
         kNever},
+    ProblemRow{ProblemType::EventUnreadable, 500, "event-unreadable", "Event unreadable",
+               "The next event of the transition log is damaged: list the records, and ask again "
+               "once the log keeps it no longer.",
+               kNever},
 };
 
 constexpr bool rows_stand_in_order() {
@@ -182,7 +186,7 @@ constexpr bool rows_stand_in_order() {
   return true;
 }
 static_assert(rows_stand_in_order(), "kRows must list ProblemType in its own order, without gaps");
-static_assert(kRows.size() == static_cast<std::size_t>(ProblemType::EventsGone) + 1);
+static_assert(kRows.size() == static_cast<std::size_t>(ProblemType::EventUnreadable) + 1);
 
 /// Stripe's word for the kind of error: its SDKs choose an exception class by it.
 std::string_view error_type(const ProblemRow& row) {

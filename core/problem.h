@@ -52,7 +52,8 @@ enum class ProblemType : std::uint8_t {
   AttemptAlive,      ///< It may still happen: "it did not happen" is not taken yet.
   RecordUnreadable,
   ReloadRefused,
-  EventsGone,  ///< What was asked for of the transition log is older than what is kept.
+  EventsGone,       ///< What was asked for of the transition log is older than what is kept.
+  EventUnreadable,  ///< The next event of the transition log is damaged.
 };
 
 /// What `x-should-retry` and `stripe-should-retry` say. Silent where spec 8 has a dash.

@@ -50,17 +50,51 @@ bool wants_stream(const PageRequest& request) {
   return false;
 }
 
+Problem problem_of(Fault fault) {
+  Problem problem;
+  if (fault == Fault::EventCorrupt) {
+    problem.type = ProblemType::EventUnreadable;
+  } else if (fault == Fault::RecordCorrupt) {
+    problem.type = ProblemType::BadRequest;
+    problem.detail = "after is no position of this store's log.";
+  } else {
+    problem.type = ProblemType::StoreUnavailable;
+    problem.detail =
+        "The store cannot be asked (" + std::string(name(fault)) + "): repeat the request.";
+    problem.retry_after_seconds = 1;
+  }
+  return problem;
+}
+
+/// True where the store may answer a stream later, as if nothing had been.
+bool may_pass(Fault fault) {
+  switch (fault) {
+    case Fault::StoreUnreachable:
+    case Fault::StoreTimeout:
+    case Fault::StoreFull:
+    case Fault::StoreSuspect:
+      return true;
+    case Fault::StoreBroken:
+    case Fault::RecordCorrupt:
+    case Fault::EventCorrupt:
+      return false;
+  }
+  return false;
+}
+
+/// A page; where a damaged event stands in it, a smaller one that ends before that.
+Task<Result<std::variant<EventPage, EventGap>>> read_log(Store& store, EventFilter filter) {
+  for (;; filter.limit /= 2) {
+    EventFilter asked = filter;
+    auto told = co_await store.events(std::move(asked));
+    const bool is_damaged = told.has_error() && told.error() == Fault::EventCorrupt;
+    if (!is_damaged || filter.limit <= 1) co_return told;
+  }
+}
+
 /// Why there is no page, where there is none.
 std::optional<PageReply> refusal(const Result<std::variant<EventPage, EventGap>>& told) {
-  if (told.has_error() && told.error() == Fault::RecordCorrupt) {
-    return refuse(ProblemType::BadRequest, "after is no position of this store's log.");
-  }
-  if (told.has_error()) {
-    return refuse(
-        ProblemType::StoreUnavailable,
-        "The store cannot be asked (" + std::string(name(told.error())) + "): repeat the request.",
-        1);
-  }
+  if (told.has_error()) return problem_page(problem_of(told.error()));
   if (const auto* gap = std::get_if<EventGap>(&*told)) {
     Problem problem;
     problem.type = ProblemType::EventsGone;
@@ -106,16 +140,20 @@ class EventFeed::Stream final : public PageStream {
 
   Task<std::optional<std::string>> next() override {
     const auto silent_since = Clock::now();
-    while (!abandoned_) {
+    while (!abandoned_ && !has_ended_) {
       EventFilter filter;
       filter.after = after_;
       filter.limit = kPageEvents;
-      auto told = co_await readers_->store.events(std::move(filter));
+      auto told = co_await read_log(readers_->store, std::move(filter));
       if (told && std::holds_alternative<EventGap>(*told)) break;  // It comes back and is told.
       if (told) {
         EventPage page = std::get<EventPage>(*std::move(told));
         after_ = std::move(page.next);
         if (!page.events.empty()) co_return piece_of(page.events);
+      }
+      if (told.has_error() && !may_pass(told.error())) {
+        has_ended_ = true;
+        co_return last_words(problem_of(told.error()));
       }
       if (readers_->draining) break;
       // A store that cannot be asked now is asked again: the reader has nothing to do about it.
@@ -135,9 +173,15 @@ class EventFeed::Stream final : public PageStream {
     return piece;
   }
 
+  /// Why nothing follows. Without an id: whoever comes back goes on where it was.
+  static std::string last_words(const Problem& problem) {
+    return "event: problem\ndata: " + render_body(problem) + "\n\n";
+  }
+
   std::shared_ptr<Readers> readers_;
   std::string after_;
   bool abandoned_ = false;
+  bool has_ended_ = false;
 };
 
 EventFeed::EventFeed(Store& store) : readers_(std::make_shared<Readers>(Readers{store})) {}
@@ -163,7 +207,7 @@ Task<PageReply> EventFeed::answer(PageRequest request, PageTarget target) {
   }
   if (is_stream) filter.limit = 1;
   std::string after = filter.after;
-  const auto told = co_await readers_->store.events(std::move(filter));
+  const auto told = co_await read_log(readers_->store, std::move(filter));
   if (auto refused = refusal(told)) co_return *std::move(refused);
   if (is_stream) co_return begin_stream(std::move(after));
   co_return page_of(std::get<EventPage>(*told));

@@ -246,7 +246,7 @@ Result<std::variant<EventPage, EventGap>> event_answer(const PgRows& answer,
     if (row.size() <= kXid) return Fault::RecordCorrupt;
     if (!row[kXid]) break;
     page.events.push_back(event_of(columns, store_id));
-    if (!columns.ok()) return Fault::RecordCorrupt;
+    if (!columns.ok()) return Fault::EventCorrupt;
     page.next = page.events.back().position;
   }
   if (page.next.empty()) return Fault::RecordCorrupt;

@@ -364,6 +364,7 @@ Task<Result<std::variant<EventPage, EventGap>>> PostgresStore::events(EventFilte
   std::vector<PgValue> params{std::to_string(from.xid),
                               pg_int8(static_cast<std::int64_t>(from.seq)), pg_int4(limit)};
   const auto answer = co_await links_->call(kEvents, kHouse, std::move(params));
+  if (!answer && answer.error() == Fault::RecordCorrupt) co_return Fault::EventCorrupt;
   if (!answer) co_return answer.error();
   co_return event_answer(*answer, after);
 }

@@ -84,7 +84,7 @@ Result<void> RedisLog::take(std::size_t lane, RedisTold told) {
   ends_[lane] = told.text(0);
   for (std::size_t at = 1; at + 1 < told.size(); at += 2) {
     auto event = decode_redis_event(told.text(at + 1));
-    if (!event) return event.error();
+    if (!event) return Fault::EventCorrupt;
     ends_[lane] = told.text(at);
     event->position = position();
     page_.events.push_back(*std::move(event));

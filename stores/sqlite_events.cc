@@ -133,7 +133,7 @@ Result<std::variant<EventPage, EventGap>> SqliteEvents::read(const EventFilter& 
   while ((code = use.step()) == SQLITE_ROW) {
     page.next = span_.position(static_cast<std::uint64_t>(use.integer(0)));
     auto event = read_row(use, page.next);
-    if (!event) return Fault::StoreBroken;  // Passing over it would be a gap that nobody is told.
+    if (!event) return Fault::EventCorrupt;  // Passing over it would be a gap that nobody is told.
     page.events.push_back(*std::move(event));
   }
   if (code != SQLITE_DONE) return fault(code);

@@ -132,7 +132,8 @@ class Store {
 
   /// A page of the transition log, or what is missing from it. Where the log is off: a page with
   /// nothing in it, not even `next`.
-  /// @faults RecordCorrupt: `after` is no position of this store.
+  /// @faults RecordCorrupt: `after` is no position of this store. EventCorrupt: one of the events
+  /// that were asked for cannot be read; a smaller page tells those before it.
   virtual Task<Result<std::variant<EventPage, EventGap>>> events(EventFilter filter);
 
   /// After the last call: ends threads and closes files. Operations under way end with a fault.

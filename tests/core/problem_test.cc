@@ -67,6 +67,7 @@ constexpr std::array kSpec{
     SpecRow{ProblemType::RecordUnreadable, 500, "record-unreadable", RetryVeto::DoNotRetry},
     SpecRow{ProblemType::ReloadRefused, 409, "reload-refused", RetryVeto::DoNotRetry},
     SpecRow{ProblemType::EventsGone, 410, "events-gone", RetryVeto::DoNotRetry},
+    SpecRow{ProblemType::EventUnreadable, 500, "event-unreadable", RetryVeto::DoNotRetry},
 };
 
 TEST(ProblemTable, SaysWhatTheSpecificationSays) {

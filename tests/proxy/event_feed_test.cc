@@ -6,6 +6,7 @@
 
 #include "proxy/event_json.h"
 #include "stores/open.h"
+#include "tests/proxy/scripted_store.h"
 #include "tests/stores/requests.h"
 #include "tests/stores/run.h"
 #include "tests/support/json.h"
@@ -236,6 +237,108 @@ TEST_F(Events, AStreamEndsWhereItsReaderFellTooFarBehind) {
   EXPECT_THAT(piece_of(reply), StartsWith("id: "));
   for (std::uint64_t n = 2; n <= 5; ++n) claimed(n);
   EXPECT_EQ(piece_of(reply), "the end") << "it comes back, and is told of the gap";
+}
+
+/// A log of which one event is damaged, or whose store has another trouble.
+class TroubledEvents : public Events {
+ protected:
+  TroubledEvents() {
+    MemoryOptions options;
+    options.events.emplace();
+    auto store = std::make_unique<semel::testing::ScriptedStore>(options);
+    script_ = store.get();
+    feed_.reset();
+    store_->close();
+    store_ = std::move(store);
+    feed_.emplace(*store_);
+  }
+  /// As a store does that cannot read the event behind that position.
+  void damage_behind(const std::string& position) {
+    script_->events_say = [this, position](const EventFilter& filter) -> std::optional<Fault> {
+      const auto told = run(script_->truth().events(filter));
+      const auto& page = std::get<EventPage>(told.value());
+      bool has_met = filter.after == position && !page.events.empty();
+      for (std::size_t i = 0; i + 1 < page.events.size(); ++i) {
+        has_met = has_met || page.events[i].position == position;
+      }
+      return has_met ? std::optional(Fault::EventCorrupt) : std::nullopt;
+    };
+  }
+
+  semel::testing::ScriptedStore* script_ = nullptr;
+};
+
+TEST_F(TroubledEvents, AllThatStandsBeforeADamagedOneIsToldAndThenThatItIsDamaged) {
+  for (std::uint64_t n = 1; n <= 6; ++n) claimed(n);
+  const std::string fifth = page("limit=5")["next"].text();
+  damage_behind(fifth);
+  std::vector<std::string> read;
+  std::string after;
+  PageReply reply = ask();
+  for (int asked = 0; reply.status == 200 && asked < 10; ++asked) {
+    const Json told = Json::parse(reply.body);
+    for (const Json& event : told["events"].items()) read.push_back(event["position"].text());
+    after = told["next"].text();
+    reply = ask("after=" + after);
+  }
+  EXPECT_EQ(read.size(), 5u);
+  EXPECT_EQ(after, fifth);
+  for (const PageReply& refused : {reply, stream("after=" + after), stream("", after)}) {
+    EXPECT_EQ(refused.status, 500);
+    EXPECT_EQ(slug_of(refused), "/problems/event-unreadable");
+    EXPECT_FALSE(refused.stream);
+  }
+}
+
+TEST_F(TroubledEvents, AStreamTellsThatItHasMetADamagedOneAndEnds) {
+  for (std::uint64_t n = 1; n <= 4; ++n) claimed(n);
+  const std::string third = page("limit=3")["next"].text();
+  damage_behind(third);
+  const PageReply reply = stream();
+  std::string told;
+  for (std::string piece; piece != "the end"; piece = piece_of(reply)) told += piece;
+  EXPECT_THAT(told, HasSubstr("id: " + third + "\n"));
+  const auto last = told.rfind("event: ");
+  ASSERT_NE(last, std::string::npos);
+  EXPECT_THAT(told.substr(last),
+              StartsWith("event: problem\ndata: {\"type\":\"/problems/event-unr"));
+  EXPECT_THAT(told, ::testing::EndsWith("}\n\n"));
+  EXPECT_EQ(told.find("id: ", last), std::string::npos) << "the reader comes back to where it was";
+}
+
+TEST_F(TroubledEvents, AStreamWhoseStoreIsBrokenOrKnowsItsPositionNoMoreSaysSoAndEnds) {
+  const std::pair<Fault, const char*> troubles[] = {
+      {Fault::StoreBroken, "store-unavailable"},
+      {Fault::RecordCorrupt, "bad-request"},
+  };
+  for (const auto& [fault, slug] : troubles) {
+    script_->events_say = nullptr;
+    claimed(static_cast<std::uint64_t>(fault));
+    const PageReply reply = stream();
+    EXPECT_THAT(piece_of(reply), StartsWith("id: "));
+    script_->events_say = [fault](const EventFilter&) { return fault; };
+    EXPECT_THAT(piece_of(reply), StartsWith("event: problem\ndata: {\"type\":\"/problems/" +
+                                            std::string(slug) + "\""));
+    EXPECT_EQ(piece_of(reply), "the end");
+  }
+}
+
+TEST_F(TroubledEvents, AStreamOutlastsAStoreThatCannotBeAskedForAWhile) {
+  const PageReply reply = stream();
+  int left = 0;
+  Fault fault = Fault::StoreUnreachable;
+  script_->events_say = [&](const EventFilter&) {
+    return left-- > 0 ? std::optional(fault) : std::nullopt;
+  };
+  std::uint64_t number = 0;
+  for (const Fault trouble :
+       {Fault::StoreUnreachable, Fault::StoreTimeout, Fault::StoreFull, Fault::StoreSuspect}) {
+    fault = trouble;
+    claimed(++number);
+    left = 2;
+    EXPECT_THAT(piece_of(reply), StartsWith("id: ")) << name(trouble);
+    EXPECT_LT(left, 0) << "it was asked again";
+  }
 }
 
 TEST_F(Events, ADrainingProcessTellsTheLastOfItAndEnds) {

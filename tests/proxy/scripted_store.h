@@ -9,9 +9,12 @@
 
 namespace semel::testing {
 
-/// A memory store whose word on the routes is the test's.
+/// A memory store whose word on the routes and on its log is the test's.
 class ScriptedStore final : public Store {
  public:
+  explicit ScriptedStore(const MemoryOptions& options = {})
+      : truth_(open_store(options, StoreClock::real())) {}
+
   using Routes = Result<std::vector<RouteTerms>>;
   /// The next answers of routes(), one each; then the truth. They may throw.
   std::deque<std::function<Routes()>> routes_say;
@@ -19,6 +22,18 @@ class ScriptedStore final : public Store {
   std::optional<Fault> adopting_says;
   bool adopts = true;
   int asked_for_routes = 0;
+  /// What events() says instead of the truth; absent: the truth.
+  std::function<std::optional<Fault>(const EventFilter&)> events_say;
+  int asked_for_events = 0;
+
+  Task<Result<std::variant<EventPage, EventGap>>> events(EventFilter filter) override {
+    ++asked_for_events;
+    const auto fault = events_say ? events_say(filter) : std::nullopt;
+    if (fault) co_return *fault;
+    co_return co_await truth_->events(std::move(filter));
+  }
+
+  [[nodiscard]] Store& truth() { return *truth_; }
 
   Task<Routes> routes() override {
     ++asked_for_routes;
@@ -72,7 +87,7 @@ class ScriptedStore final : public Store {
   void close() override { truth_->close(); }
 
  private:
-  std::unique_ptr<Store> truth_ = open_store(MemoryOptions{}, StoreClock::real());
+  std::unique_ptr<Store> truth_;
 };
 
 }  // namespace semel::testing

@@ -117,6 +117,22 @@ TEST_F(RedisStoreTest, WhatIsNoRecordOfOursMakesItsKeyUnusableAndNoOther) {
   granted(*b_, request_of(6, 6));
 }
 
+TEST_F(RedisStoreTest, AnEventThatCannotBeReadIsNotPassedOver) {
+  RedisOptions logging = options("c");
+  logging.events.emplace();
+  const auto store = std::make_unique<RedisStore>(logging, clock_.clock());
+  granted(*store, request_of(1, 1));
+  redis_.server.command({"XADD", "{semel}e", "*", "e", "garbage"});
+  granted(*store, request_of(2, 2));
+  EventFilter filter;
+  filter.limit = 1;
+  const auto first = run(store->events(filter));
+  ASSERT_TRUE(first.has_value());
+  filter.after = std::get<EventPage>(*first).next;
+  EXPECT_EQ(run(store->events(filter)).error(), Fault::EventCorrupt);
+  store->close();
+}
+
 TEST_F(RedisStoreTest, AServerThatForgotItsScriptsIsTaughtThemAgain) {
   granted(*a_, request_of(1, 1));
   redis_.server.command({"SCRIPT", "FLUSH"});

@@ -208,7 +208,7 @@ TEST_F(SqliteEventLog, AnEventThatCannotBeReadIsNotPassedOver) {
   close();
   sql("UPDATE event SET key = x'01' WHERE number = 2");
   open();
-  EXPECT_EQ(run(store_->events({})).error(), Fault::StoreBroken);
+  EXPECT_EQ(run(store_->events({})).error(), Fault::EventCorrupt);
   EXPECT_TRUE(std::holds_alternative<Granted>(claim(request_of(2, 2)).value()));
 }
 
