@@ -13,12 +13,14 @@ namespace semel {
 RedisMeeting::RedisMeeting(const RedisOptions& options, const StoreClock& clock)
     : boot_(clock.boot),
       logs_events_(options.events.has_value()),
-      clock_(clock.boot),
       witness_(std::make_unique<SharedWitness>(options.state_dir)),
       writer_(witness_->writer()) {}
 
 void RedisMeeting::name_lanes(const RedisLinks& links) {
-  for (std::size_t lane = 0; lane < links.lanes(); ++lane) names_.emplace_back(links.tag(lane));
+  for (std::size_t lane = 0; lane < links.lanes(); ++lane) {
+    names_.emplace_back(links.tag(lane));
+    clocks_.emplace_back(boot_);
+  }
   met_.assign(names_.size(), witness_->store_id());
 }
 
@@ -44,7 +46,7 @@ Task<Result<void>> RedisMeeting::admit(std::shared_ptr<RedisDoor> door) {
     auto keys = names(lane).own();
     auto words = question(lane);
     auto reply = co_await door->run(redis_scripts().meet, lane, std::move(keys), std::move(words));
-    const auto told = hear(std::move(reply), asked);
+    const auto told = hear(lane, std::move(reply), asked);
     if (!told) co_return told.error();
     if (auto taken = take(lane, *told); !taken) co_return taken;
   }
@@ -53,12 +55,12 @@ Task<Result<void>> RedisMeeting::admit(std::shared_ptr<RedisDoor> door) {
   co_return Result<void>();
 }
 
-std::vector<std::string> RedisMeeting::beginning() const {
-  return {in_microseconds(clock_.latest()), logs_events_ ? "1" : "0"};
+std::vector<std::string> RedisMeeting::beginning(std::size_t lane) const {
+  return {in_microseconds(clocks_.at(lane).latest()), logs_events_ ? "1" : "0"};
 }
 
 std::vector<std::string> RedisMeeting::question(std::size_t lane) const {
-  auto words = beginning();
+  auto words = beginning(lane);
   words.push_back(writer());
   words.push_back(met(lane));
   words.push_back(known_in_words(lane));
@@ -89,13 +91,14 @@ Result<void> RedisMeeting::take(std::size_t lane, const RedisTold& told) {
   return {};
 }
 
-Result<RedisTold> RedisMeeting::hear(Result<RedisReply> reply, std::chrono::nanoseconds asked) {
+Result<RedisTold> RedisMeeting::hear(std::size_t lane, Result<RedisReply> reply,
+                                     std::chrono::nanoseconds asked) {
   if (!reply) return reply.error();
   auto told = RedisTold::read(*std::move(reply));
   if (!told) return told;
-  if (told->is_clock_settled()) clock_.forget();
+  if (told->is_clock_settled()) clock(lane).forget();
   // One that has leapt was noticed by the script, too: RedisStore::ask() writes it down.
-  static_cast<void>(clock_.observe(told->time(), asked));
+  static_cast<void>(clock(lane).observe(told->time(), asked));
   return told;
 }
 

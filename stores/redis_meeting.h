@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -50,12 +51,15 @@ class RedisMeeting : public std::enable_shared_from_this<RedisMeeting> {
   /// @faults StoreSuspect: it has no marker. StoreUnreachable: it is no store of ours.
   [[nodiscard]] Result<void> take(std::size_t lane, const RedisTold& told);
 
-  /// Takes an answer apart and looks at the clock that it tells.
+  /// Takes a lane's answer apart and looks at the clock that it tells.
   /// @param asked  Our own boot time when it was asked.
-  [[nodiscard]] Result<RedisTold> hear(Result<RedisReply> reply, std::chrono::nanoseconds asked);
-  /// The first two words of every call.
-  [[nodiscard]] std::vector<std::string> beginning() const;
-  [[nodiscard]] ServerClock& clock() { return clock_; }
+  [[nodiscard]] Result<RedisTold> hear(std::size_t lane, Result<RedisReply> reply,
+                                       std::chrono::nanoseconds asked);
+  /// The first two words of every call to that lane.
+  [[nodiscard]] std::vector<std::string> beginning(std::size_t lane) const;
+  /// By which the lane's records live. Nodes of a cluster tell different times, and none of them is
+  /// wrong; but a lane that moves to one whose clock is far ahead is as one whose clock has leapt.
+  [[nodiscard]] ServerClock& clock(std::size_t lane) { return clocks_.at(lane); }
   [[nodiscard]] std::chrono::nanoseconds boot() const { return boot_(); }
 
   /// Why the last connection was not let through; empty: it was.
@@ -69,7 +73,7 @@ class RedisMeeting : public std::enable_shared_from_this<RedisMeeting> {
 
   const std::function<std::chrono::nanoseconds()> boot_;
   const bool logs_events_;
-  ServerClock clock_;
+  std::deque<ServerClock> clocks_;  ///< By lane.
   mutable std::mutex mutex_;
   std::unique_ptr<SharedWitness> witness_;  ///< Null after end().
   const std::string writer_;

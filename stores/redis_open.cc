@@ -85,12 +85,12 @@ std::string unreachable(const RedisOptions& options, const RedisLinks& links) {
 Task<void> greet(RedisLinks& links, std::shared_ptr<RedisMeeting> meeting, RedisOptions options) {
   for (std::size_t lane = 0; lane < links.lanes(); ++lane) {
     auto keys = meeting->names(lane).own();
-    auto words = meeting->beginning();
+    auto words = meeting->beginning(lane);
     const auto asked = meeting->boot();
     auto is_vain = [&meeting] { return !meeting->objection().empty(); };
     auto reply = co_await patiently(links, redis_scripts().health, lane, std::move(keys),
                                     std::move(words), is_vain);
-    const auto told = meeting->hear(std::move(reply), asked);
+    const auto told = meeting->hear(lane, std::move(reply), asked);
     if (told && told->is("found")) continue;
     const std::string objection = meeting->objection();
     throw StoreError(objection.empty() ? unreachable(options, links)

@@ -70,9 +70,9 @@ Task<Result<RedisTold>> RedisStore::ask(const RedisScript& script, std::size_t l
   if (closed_) co_return Fault::StoreUnreachable;
   const auto asked = meeting_->boot();
   auto reply = co_await links_.run(script, lane, std::move(keys), std::move(words), not_after);
-  auto told = meeting_->hear(std::move(reply), asked);
+  auto told = meeting_->hear(lane, std::move(reply), asked);
   // A call may have lain somewhere for long, but no answer comes from later than now.
-  if (told && told->is_late_or_leapt() && told->time() > meeting_->clock().latest()) {
+  if (told && told->is_late_or_leapt() && told->time() > meeting_->clock(lane).latest()) {
     co_await doubt(lane);
   }
   co_return told;
@@ -80,7 +80,7 @@ Task<Result<RedisTold>> RedisStore::ask(const RedisScript& script, std::size_t l
 
 Task<void> RedisStore::doubt(std::size_t lane) {
   auto keys = meeting_->names(lane).own();
-  auto words = meeting_->beginning();
+  auto words = meeting_->beginning(lane);
   // Where it fails, the next call finds nothing written down and asks for it again.
   static_cast<void>(
       co_await links_.run(redis_scripts().doubt, lane, std::move(keys), std::move(words)));
@@ -99,16 +99,16 @@ Task<Result<ClaimReply>> RedisStore::supersede(ClaimRequest request, Attempt aba
 }
 
 Task<Result<ClaimReply>> RedisStore::take(ClaimRequest request, Attempt abandoned) {
-  const StoreTime not_after = later(meeting_->clock().now(), request.not_after);
+  const std::size_t lane = lane_of(request.key);
+  const StoreTime not_after = later(meeting_->clock(lane).now(), request.not_after);
   const auto shared = std::make_shared<const ClaimRequest>(std::move(request));
   if (!shared->earlier.empty()) {
     auto stands = co_await look(shared);
     if (!stands) co_return stands.error();
     if (*stands) co_return **std::move(stands);
   }
-  const std::size_t lane = lane_of(shared->key);
   for (bool is_first = true;; is_first = false) {
-    auto words = meeting_->beginning();
+    auto words = meeting_->beginning(lane);
     // Before what is known there: another worker may be meeting another store just now.
     auto met = meeting_->met(lane);
     words.push_back(in_microseconds(not_after));
@@ -141,7 +141,7 @@ Task<Result<std::optional<ClaimReply>>> RedisStore::look(
   for (auto at = earlier.begin(); at != earlier.end();) {
     const std::size_t lane = lane_of(at->key);
     auto keys = meeting_->names(lane).own();
-    auto words = meeting_->beginning();
+    auto words = meeting_->beginning(lane);
     words.push_back(in_words(request->policy));
     words.push_back(in_words(request->retention));
     words.push_back(in_words(request->indeterminate_retention));
@@ -170,7 +170,7 @@ Task<Result<void>> RedisStore::meet(std::size_t lane) {
 Task<Result<WriteReply>> RedisStore::record(Attempt attempt, StoredResponsePtr response) {
   const std::size_t lane = lane_of(attempt.key);
   auto keys = meeting_->names(lane).with(attempt.key);
-  auto words = meeting_->beginning();
+  auto words = meeting_->beginning(lane);
   words.push_back(raw(attempt.token));
   words.push_back(in_words(attempt.fence));
   append(words, *response);
@@ -184,7 +184,7 @@ Task<Result<WriteReply>> RedisStore::record(Attempt attempt, StoredResponsePtr r
 Task<Result<WriteReply>> RedisStore::release(Attempt attempt) {
   const std::size_t lane = lane_of(attempt.key);
   auto keys = meeting_->names(lane).with(attempt.key);
-  auto words = meeting_->beginning();
+  auto words = meeting_->beginning(lane);
   words.push_back(raw(attempt.token));
   words.push_back(in_words(attempt.fence));
   words.push_back(in_microseconds(links_.ghosts_until(lane)));
@@ -197,7 +197,7 @@ Task<Result<WriteReply>> RedisStore::mark_indeterminate(
     Attempt attempt, IndeterminateReason reason, std::optional<std::uint16_t> upstream_status) {
   const std::size_t lane = lane_of(attempt.key);
   auto keys = meeting_->names(lane).with(attempt.key);
-  auto words = meeting_->beginning();
+  auto words = meeting_->beginning(lane);
   words.push_back(raw(attempt.token));
   words.push_back(in_words(attempt.fence));
   words.push_back(std::to_string(static_cast<int>(reason)));
@@ -222,7 +222,7 @@ Task<Result<std::optional<RecordView>>> RedisStore::shown(IdempotencyKey key,
                                                           std::string reference) {
   const std::size_t lane = lane_of(key);
   auto keys = meeting_->names(lane).with(key);
-  auto words = meeting_->beginning();
+  auto words = meeting_->beginning(lane);
   words.push_back(std::move(reference));
   const auto told = co_await ask(redis_scripts().find, lane, std::move(keys), std::move(words));
   if (!told) co_return told.error();
@@ -246,7 +246,7 @@ Task<Result<std::optional<RecordView>>> RedisStore::shown(IdempotencyKey key,
 Task<Result<std::optional<IdempotencyKey>>> RedisStore::locate(Reference reference) {
   for (std::size_t lane = 0; lane < lanes(); ++lane) {
     auto keys = meeting_->names(lane).own();
-    auto words = meeting_->beginning();
+    auto words = meeting_->beginning(lane);
     words.push_back(raw(reference));
     const auto told = co_await ask(redis_scripts().locate, lane, std::move(keys), std::move(words));
     if (!told) co_return told.error();
@@ -269,7 +269,7 @@ Task<Result<ResolveReply>> RedisStore::resolve(Reference reference, Resolution r
   const bool happened = resolution.decision == Resolution::Decision::Happened;
   const StoredResponsePtr response =
       resolution.response ? resolution.response : without_payload(StoredResponse{});
-  auto words = meeting_->beginning();
+  auto words = meeting_->beginning(lane);
   words.push_back(raw(reference));
   words.emplace_back(happened ? "1" : "0");
   append(words, *response);

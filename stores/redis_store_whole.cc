@@ -104,7 +104,7 @@ Task<Result<RecordPage>> RedisStore::list(ListFilter filter) {
   RedisPages pages(filter, lanes());
   for (std::size_t lane = pages.wants(); lane < lanes(); lane = pages.wants()) {
     const auto& names = meeting_->names(lane);
-    auto words = meeting_->beginning();
+    auto words = meeting_->beginning(lane);
     words.push_back(pages.cursor(lane));
     words.push_back(std::to_string(kLookedAtMax));
     words.push_back(std::to_string(pages.missing()));
@@ -137,7 +137,7 @@ Task<Result<std::size_t>> RedisStore::forget_in_lane(std::size_t lane, std::stri
   const auto& names = meeting_->names(lane);
   std::size_t forgotten = 0;
   auto first = names.own();
-  auto nothing = meeting_->beginning();
+  auto nothing = meeting_->beginning(lane);
   const auto state =
       co_await ask(redis_scripts().health, lane, std::move(first), std::move(nothing));
   if (!state) co_return state.error();
@@ -145,7 +145,7 @@ Task<Result<std::size_t>> RedisStore::forget_in_lane(std::size_t lane, std::stri
   // What is claimed from now on came after the word.
   for (std::string after = "0"; !after.empty();) {
     auto keys = names.own();
-    auto words = meeting_->beginning();
+    auto words = meeting_->beginning(lane);
     words.push_back(after);
     words.push_back(state->text(1));
     words.push_back(std::to_string(kChangedMax));
@@ -163,7 +163,7 @@ Task<Result<std::size_t>> RedisStore::forget_in_lane(std::size_t lane, std::stri
 Task<Result<void>> RedisStore::forget_events_in_lane(std::size_t lane, std::string tenant) {
   for (std::string after = kFirstEntry; !after.empty();) {
     auto keys = meeting_->names(lane).own();
-    auto words = meeting_->beginning();
+    auto words = meeting_->beginning(lane);
     words.push_back(after);
     words.push_back(std::to_string(kLookedAtMax));
     words.push_back(tenant);
@@ -177,9 +177,10 @@ Task<Result<void>> RedisStore::forget_events_in_lane(std::size_t lane, std::stri
 }
 
 Task<Result<std::vector<RouteTerms>>> RedisStore::routes() {
-  auto keys = meeting_->names(0).own();
-  auto words = meeting_->beginning();
-  const auto told = co_await ask(redis_scripts().routes, 0, std::move(keys), std::move(words));
+  constexpr std::size_t lane = 0;
+  auto keys = meeting_->names(lane).own();
+  auto words = meeting_->beginning(lane);
+  const auto told = co_await ask(redis_scripts().routes, lane, std::move(keys), std::move(words));
   if (!told) co_return told.error();
   if (!told->is("found")) co_return missing(*told);
   co_return read_routes(told->text(0));
@@ -192,7 +193,7 @@ Task<Result<void>> RedisStore::adopt_routes(std::vector<RouteTerms> routes) {
   // The first lane last: it is the one that says whether they were adopted.
   for (std::size_t lane = lanes(); lane-- > 0;) {
     auto keys = meeting_->names(lane).own();
-    auto words = meeting_->beginning();
+    auto words = meeting_->beginning(lane);
     words.push_back(bytes);
     for (const auto& [name, terms] : named) {
       words.push_back(name);
@@ -234,7 +235,7 @@ Task<Result<SweepReport>> RedisStore::sweep_lane(std::size_t lane, std::size_t l
   for (std::size_t left = limit; left > 0;) {
     const std::size_t batch = std::min(left, kChangedMax);
     auto keys = names.with_postponed();
-    auto words = meeting_->beginning();
+    auto words = meeting_->beginning(lane);
     words.push_back(meeting_->writer());
     words.push_back(in_microseconds(kSweeperLease));
     words.push_back(std::to_string(batch));
@@ -254,7 +255,7 @@ Task<Result<SweepReport>> RedisStore::sweep_lane(std::size_t lane, std::size_t l
 Task<Result<bool>> RedisStore::trim_lane(std::size_t lane) {
   for (int batches = 0; batches < kTrimsMax; ++batches) {
     auto keys = meeting_->names(lane).own();
-    auto words = meeting_->beginning();
+    auto words = meeting_->beginning(lane);
     words.push_back(in_microseconds(options_.events->age));
     words.push_back(std::to_string(options_.events->count / lanes()));
     words.push_back(std::to_string(kTrimmedMax));
@@ -272,7 +273,7 @@ Task<StoreHealth> RedisStore::health() {
   health.up = !closed_;
   for (std::size_t lane = 0; health.up && lane < lanes(); ++lane) {
     auto keys = meeting_->names(lane).own();
-    auto words = meeting_->beginning();
+    auto words = meeting_->beginning(lane);
     const auto told = co_await ask(redis_scripts().health, lane, std::move(keys), std::move(words));
     const bool is_gone = told ? told->is("unmarked") : told.error() == Fault::StoreSuspect;
     health.suspect = health.suspect || is_gone;
@@ -290,7 +291,7 @@ Task<Result<bool>> RedisStore::acknowledge() {
   bool was_suspect = false;
   for (std::size_t lane = 0; lane < lanes(); ++lane) {
     auto keys = meeting_->names(lane).own();
-    auto words = meeting_->beginning();
+    auto words = meeting_->beginning(lane);
     const auto told =
         co_await ask(redis_scripts().acknowledge, lane, std::move(keys), std::move(words));
     if (!told) co_return told.error();
@@ -321,7 +322,7 @@ Task<Result<std::variant<EventPage, EventGap>>> RedisStore::events(EventFilter f
 Task<Result<void>> RedisStore::read_log(std::shared_ptr<RedisLog> log, std::size_t lane,
                                         std::size_t most) {
   auto keys = meeting_->names(lane).own();
-  auto words = meeting_->beginning();
+  auto words = meeting_->beginning(lane);
   words.push_back(log->read_up_to(lane));
   words.push_back(std::to_string(most));
   auto told = co_await ask(redis_scripts().events, lane, std::move(keys), std::move(words));

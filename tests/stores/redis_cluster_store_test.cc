@@ -1,11 +1,15 @@
 // A store whose lanes are spread over the nodes of a cluster is one store all the same.
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <vector>
 
+#include "stores/redis_topology.h"
 #include "tests/stores/event_lines.h"
 #include "tests/stores/redis_fixture.h"
+#include "tests/support/deadline.h"
+#include "tests/support/moved_wall.h"
 #include "tests/support/redis_group.h"
 
 namespace semel::testing {
@@ -101,6 +105,81 @@ TEST_F(RedisClusterStore, RoutesAreAdoptedAndTold) {
   const std::vector<RouteTerms> routes{route_today(24h, std::nullopt)};
   ASSERT_TRUE(run(store_->adopt_routes(routes)).has_value());
   EXPECT_EQ(run(store_->routes()).value(), routes);
+}
+
+/// The nodes tell three times, and each its own.
+class RedisClusterClocks : public ::testing::Test {
+ protected:
+  RedisClusterClocks() {
+    options_.url = cluster_.node(0).url();
+    options_.cluster = true;
+    options_.state_dir = folder_.path() + "/state";
+  }
+  ~RedisClusterClocks() override {
+    if (store_) store_->close();
+  }
+  static RedisSetup with(const MovedWall& wall) {
+    RedisSetup setup = StandingRedis::quick_setup();
+    setup.wall = &wall;
+    return setup;
+  }
+  [[nodiscard]] Result<ClaimReply> claim(std::uint64_t key, std::uint64_t attempt) {
+    return run(store_->claim(request_of(key, attempt)));
+  }
+
+  std::array<MovedWall, 3> walls_;
+  RedisCluster cluster_{std::array{with(walls_[0]), with(walls_[1]), with(walls_[2])}};
+  TemporaryFolder folder_;
+  RedisOptions options_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_F(RedisClusterClocks, ThatStandFarApartRefuseNothing) {
+  for (const auto apart : {3s, 600s}) {
+    walls_[1].move_to(apart);
+    walls_[2].move_to(-apart);
+    TemporaryFolder state;
+    options_.state_dir = state.path() + "/state";
+    store_ = store_on(options_, StoreClock::real());
+    const std::uint64_t first = static_cast<std::uint64_t>(apart / 1s) * 1'000;
+    for (std::uint64_t key = first; key < first + kKeys; ++key) {
+      const auto reply = claim(key, key);
+      ASSERT_TRUE(reply) << "key " << key << ", " << apart / 1s << " s: " << name(reply.error());
+      ASSERT_TRUE(std::holds_alternative<Granted>(*reply));
+      ASSERT_TRUE(std::holds_alternative<Held>(claim(key, key + 500).value()));
+    }
+    const StoreHealth health = run(store_->health());
+    EXPECT_TRUE(health.up && !health.suspect) << health.remark;
+    store_->close();
+  }
+}
+
+TEST_F(RedisClusterClocks, ALaneThatMovesToANodeWhoseClockIsFarAheadEndsNoWindow) {
+  walls_[1].move_to(48h);
+  walls_[2].move_to(48h);
+  store_ = store_on(options_, StoreClock::real());
+  const RedisTopology lanes(RedisTopology::Kind::Cluster, Peer{});
+  const auto lane_of = [&](std::uint64_t key) {
+    return redis_lane(request_of(key, key).key, lanes.lanes());
+  };
+  // A key in a lane of the first node.
+  std::uint64_t key = 0;
+  while (cluster_.owner_of(redis_slot_of(lanes.tag(lane_of(key)))) != 0) ++key;
+  const ClaimRequest request = request_of(key, key);
+  const Attempt paid{request.key, request.token, std::get<Granted>(claim(key, key).value()).fence};
+  ASSERT_EQ(run(store_->record(paid, response_of(200, "paid"))).value(), WriteReply::Done);
+  const int slot = redis_slot_of(lanes.tag(lane_of(key)));
+  cluster_.begin_move(slot, 1);
+  cluster_.end_move(slot, 1);
+  Result<ClaimReply> again = Fault::StoreTimeout;
+  ASSERT_TRUE(eventually(
+      [&] {
+        again = claim(key, 1'000);
+        return again.has_value();
+      },
+      milliseconds{20'000}));
+  EXPECT_TRUE(std::holds_alternative<Completed>(*again)) << "it would be paid twice";
+  EXPECT_TRUE(run(store_->health()).suspect);
 }
 
 }  // namespace

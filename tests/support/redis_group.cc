@@ -83,10 +83,12 @@ void SentinelServer::kill9() {
   process_->wait(Deadline(milliseconds{10'000}));
 }
 
-RedisCluster::RedisCluster(RedisSetup setup) {
-  setup.is_in_cluster = true;
-  for (std::unique_ptr<RedisServer>& node : nodes_) node = std::make_unique<RedisServer>(setup);
+RedisCluster::RedisCluster(std::array<RedisSetup, 3> setups) {
   constexpr auto kNodes = 3;
+  for (std::size_t i = 0; i < kNodes; ++i) {
+    setups.at(i).is_in_cluster = true;
+    nodes_.at(i) = std::make_unique<RedisServer>(setups.at(i));
+  }
   for (int i = 0; i < kNodes; ++i) {
     RedisServer& node = *nodes_.at(static_cast<std::size_t>(i));
     node.command({"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});

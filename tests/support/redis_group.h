@@ -49,7 +49,8 @@ class RedisCluster {
  public:
   /// Starts and joins them, and waits until each says that the cluster is whole.
   /// @param setup  Of each; is_in_cluster is set here.
-  explicit RedisCluster(RedisSetup setup = {});
+  explicit RedisCluster(const RedisSetup& setup = {}) : RedisCluster({setup, setup, setup}) {}
+  explicit RedisCluster(std::array<RedisSetup, 3> setups);
 
   [[nodiscard]] RedisServer& node(std::size_t which) { return *nodes_.at(which); }
   /// True once every node says `cluster_state:ok`.
