@@ -76,6 +76,11 @@ Fault missing(const RedisTold& told) {
   return told.is("unmarked") ? Fault::StoreSuspect : Fault::StoreTimeout;
 }
 
+/// Rounded up: a log that keeps little keeps the last event of each lane.
+std::size_t share_of_lane(std::size_t events, std::size_t lanes) {
+  return events / lanes + (events % lanes == 0 ? 0 : 1);
+}
+
 /// Adds what one lane says of itself.
 void add_lane(StoreHealth& health, const RedisTold& told) {
   health.store_id = told.text(0);
@@ -257,7 +262,7 @@ Task<Result<bool>> RedisStore::trim_lane(std::size_t lane) {
     auto keys = meeting_->names(lane).own();
     auto words = meeting_->beginning(lane);
     words.push_back(in_microseconds(options_.events->age));
-    words.push_back(std::to_string(options_.events->count / lanes()));
+    words.push_back(std::to_string(share_of_lane(options_.events->count, lanes())));
     words.push_back(std::to_string(kTrimmedMax));
     const auto told = co_await ask(redis_scripts().trim, lane, std::move(keys), std::move(words));
     if (!told) co_return told.error();

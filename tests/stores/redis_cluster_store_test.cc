@@ -107,6 +107,15 @@ TEST_F(RedisClusterStore, RoutesAreAdoptedAndTold) {
   EXPECT_EQ(run(store_->routes()).value(), routes);
 }
 
+TEST_F(RedisClusterStore, ALogThatKeepsFewerEventsThanThereAreLanesKeepsOneInEach) {
+  store_->close();
+  options_.events->count = 3;
+  store_ = store_on(options_, StoreClock::real());
+  for (std::uint64_t key = 0; key < kKeys; ++key) granted(request_of(key, key));
+  sweep_all(*store_);
+  EXPECT_EQ(all_events(*store_).size(), RedisTopology::kClusterLanes);
+}
+
 /// The nodes tell three times, and each its own.
 class RedisClusterClocks : public ::testing::Test {
  protected:
