@@ -5,7 +5,7 @@ namespace semel {
 std::vector<std::string> RedisNames::own() const {
   std::vector<std::string> names;
   names.reserve(9);
-  for (const char end : {'m', 'o', 'd', 'f', 'u', 's', 'e'}) names.push_back(tag_ + end);
+  for (const char end : {'m', 'o', 'd', 'f', 'u', 's', 'e', 'p'}) names.push_back(tag_ + end);
   return names;
 }
 
@@ -17,7 +17,6 @@ std::vector<std::string> RedisNames::with(const IdempotencyKey& key) const {
 
 std::vector<std::string> RedisNames::with_postponed() const {
   auto names = own();
-  names.push_back(tag_ + 'p');
   names.push_back(tag_ + 'c');
   return names;
 }

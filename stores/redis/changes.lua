@@ -51,6 +51,7 @@ local function unindex(record)
   local fence = text(record.fence)
   redis.call('XDEL', ORDER, fence .. '-0')
   redis.call('ZREM', DUE, fence)
+  redis.call('ZREM', POSTPONED, fence)
   redis.call('HDEL', REFERENCES, record.reference)
   if record.state == INDETERMINATE then
     forget_unknown(record)

@@ -1,7 +1,7 @@
 -- needs: clock header windows changes answers
 -- Takes a key, or says what stands there; or takes the place of an abandoned holder.
 --
--- KEYS[8]   the record
+-- KEYS[9]   the record
 -- ARGV[3]   not granted later than this       ARGV[4]   who writes: a process
 -- ARGV[5]   the last fence it was told here   ARGV[6]   the store that it has met
 -- ARGV[7]   token            ARGV[8]   reference
@@ -11,7 +11,7 @@
 -- ARGV[16]  tenant           ARGV[17]  route
 -- ARGV[18]  token of the holder whose place is taken, or ''      ARGV[19]  its fence
 -- ARGV[20...]  tokens that nobody stands behind any more
-local NAME = KEYS[8]
+local NAME = KEYS[9]
 local FENCE_LEAP = 1000000
 local MOST_FENCES = 2 ^ 53
 local writer, known = ARGV[4], tonumber(ARGV[5])

@@ -1,13 +1,14 @@
 -- What every script begins with: the keys of its lane, and what time it is.
 --
--- KEYS[1] to KEYS[7]  the lane's own keys, as named below
+-- KEYS[1] to KEYS[8]  the lane's own keys, as named below
 -- ARGV[1]  the latest time that this server can have without its clock having leapt
 -- ARGV[2]  1: changes are written into the transition log
 --
 -- Times are microseconds since 1970. Numbers are doubles, exact up to 2^53; every time and every
 -- fence stays below. Every reply begins with the time, and with 1 where the caller has not heard yet
 -- that an operator has looked at the clock, or 2 where it leapt and nobody has written that down.
-local META, ORDER, DUE, REFERENCES, UNKNOWN, SINCE, EVENTS = unpack(KEYS, 1, 7)
+-- POSTPONED: what is kept for its route's window of today, by the end of that.
+local META, ORDER, DUE, REFERENCES, UNKNOWN, SINCE, EVENTS, POSTPONED = unpack(KEYS, 1, 8)
 local SECOND = 1000000
 
 local time = redis.call('TIME')

@@ -2,7 +2,7 @@
 -- What stands under earlier keys of a call. Nobody claims them any more: nothing is taken, and
 -- nothing there can change to permission.
 --
--- KEYS[8...]  the records, in the order in which they count
+-- KEYS[9...]  the records, in the order in which they count
 -- ARGV[3]  policy    ARGV[4]  retention, in seconds
 -- ARGV[5]  retention while indeterminate, in seconds; -1: for ever
 -- ARGV[6...]  caller, guards or '', fingerprint or '': three for each record
@@ -35,8 +35,8 @@ local function answer(name, caller, guards, fingerprint)
   return nil
 end
 
-for at = 8, #KEYS do
-  local first = 6 + 3 * (at - 8)
+for at = 9, #KEYS do
+  local first = 6 + 3 * (at - 9)
   local stands = answer(KEYS[at], ARGV[first], ARGV[first + 1], ARGV[first + 2])
   if stands then
     return stands

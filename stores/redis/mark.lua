@@ -1,9 +1,9 @@
 -- needs: clock header windows changes
 -- in_flight -> indeterminate.
 --
--- KEYS[8]  the record
+-- KEYS[9]  the record
 -- ARGV[3]  token    ARGV[4]  fence; 0: any    ARGV[5]  reason    ARGV[6]  upstream's status; 0: none
-local NAME = KEYS[8]
+local NAME = KEYS[9]
 local reason = tonumber(ARGV[5])
 local record, corrupt = read(NAME)
 if corrupt then

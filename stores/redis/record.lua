@@ -1,10 +1,10 @@
 -- needs: clock header windows changes
 -- in_flight -> completed, and indeterminate or freed -> completed for late news.
 --
--- KEYS[8]  the record
+-- KEYS[9]  the record
 -- ARGV[3]  token    ARGV[4]  fence; 0: any
 -- ARGV[5]  the answer    ARGV[6]  the same without its payload    ARGV[7]  its status
-local NAME = KEYS[8]
+local NAME = KEYS[9]
 local token, fence = ARGV[3], tonumber(ARGV[4])
 local record, corrupt = read(NAME)
 if corrupt then

@@ -1,10 +1,10 @@
 -- needs: clock header windows changes
 -- in_flight or indeterminate -> absent.
 --
--- KEYS[8]  the record
+-- KEYS[9]  the record
 -- ARGV[3]  token    ARGV[4]  fence; 0: any
 -- ARGV[5]  a claim with this token may still arrive until then; 0: none is under way
-local NAME = KEYS[8]
+local NAME = KEYS[9]
 if tonumber(ARGV[4]) == 0 and now <= tonumber(ARGV[5]) then
   return told('ghosts')
 end

@@ -1,10 +1,10 @@
 -- needs: clock header windows changes
 -- indeterminate -> completed, or -> freed: what an operator found out.
 --
--- KEYS[8]  the record
+-- KEYS[9]  the record
 -- ARGV[3]  reference    ARGV[4]  1: it happened, 0: it did not
 -- ARGV[5]  the answer    ARGV[6]  the same without its payload
-local NAME = KEYS[8]
+local NAME = KEYS[9]
 local record, corrupt = read(NAME)
 if corrupt then
   return told('corrupt')

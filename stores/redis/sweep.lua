@@ -1,12 +1,11 @@
 -- needs: clock header windows changes
 -- A batch of housekeeping, by one process at a time.
 --
--- KEYS[8]  postponed: what is kept for its route's window of today, by the end of that
 -- KEYS[9]  recalled: what was postponed when other routes were adopted
 -- ARGV[3]  who sweeps    ARGV[4]  how long nobody else does
 -- ARGV[5]  how many records, at most    ARGV[6]  what names of records begin with
 -- Replies with how many expired, how many were marked, and 1 if there are more.
-local POSTPONED, RECALLED = KEYS[8], KEYS[9]
+local RECALLED = KEYS[9]
 local expired, marked = 0, 0
 
 local function postpone(fence, moment)

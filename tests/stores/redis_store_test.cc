@@ -86,6 +86,32 @@ TEST_F(RedisStoreTest, OneReplicaSweepsAtATime) {
   EXPECT_EQ(run(a_->health()).records, 0u);
 }
 
+/// What is kept for ever because its route says so today, and then ends all the same.
+TEST_F(RedisStoreTest, WhatTheSweepHadPutOffIsForgottenWithItsRecord) {
+  ASSERT_TRUE(run(a_->adopt_routes({route_today(24h, std::nullopt)})).has_value());
+  std::vector<Attempt> unknown;
+  for (std::uint64_t key = 1; key <= 4; ++key) {
+    ClaimRequest request = request_of(key, key);
+    request.indeterminate_retention = 48h;
+    unknown.push_back(granted(*a_, request));
+    run(a_->mark_indeterminate(unknown.back(), IndeterminateReason::Cut, {})).value();
+  }
+  const auto postponed = [this] { return redis_.server.command({"ZCARD", "{semel}p"}); };
+  clock_.advance(49h);
+  run(a_->sweep(100)).value();
+  ASSERT_EQ(postponed(), "4");
+  EXPECT_EQ(run(a_->release(unknown[0])).value(), WriteReply::Done);
+  EXPECT_EQ(postponed(), "3") << "released";
+  run(a_->record(unknown[1], response_of(200, "late"))).value();
+  run(a_->record(unknown[2], response_of(200, "late"))).value();
+  EXPECT_EQ(run(a_->forget("acme")).value(), 3u);
+  EXPECT_EQ(postponed(), "1") << "forgotten; what is open stays";
+  run(a_->record(unknown[3], response_of(200, "late"))).value();
+  clock_.advance(25h);
+  EXPECT_EQ(run(a_->sweep(100)).value().expired, 1u);
+  EXPECT_EQ(postponed(), "0") << "erased by the sweep";
+}
+
 TEST_F(RedisStoreTest, WhatIsNoRecordOfOursMakesItsKeyUnusableAndNoOther) {
   const auto lay = [&](std::uint64_t key, const std::vector<std::string>& words) {
     std::vector<std::string> command{words[0], name_of(request_of(key, key))};
