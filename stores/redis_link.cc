@@ -37,7 +37,7 @@ Task<Result<RedisReply>> RedisLinks::run(const RedisScript& script, std::size_t 
 
 std::size_t RedisLinks::lanes() const { return site_->topology.lanes(); }
 std::string RedisLinks::tag(std::size_t lane) const { return site_->topology.tag(lane); }
-StoreTime RedisLinks::ghosts_until(std::size_t lane) const { return site_->ghosts_until(lane); }
+StoreTime RedisLinks::ghosts_until(std::size_t lane) const { return site_->ghosts.until(lane); }
 std::vector<RedisFacts> RedisLinks::facts() const { return site_->facts(); }
 std::string RedisLinks::remark() const { return site_->remark(); }
 

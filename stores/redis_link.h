@@ -90,7 +90,7 @@ class RedisLinks {
   [[nodiscard]] std::string tag(std::size_t lane) const;
 
   /// A claim that was under way on a connection that broke may still be carried out up to this
-  /// time of the server's: until then a release by token alone proves nothing. Zero: there is none.
+  /// time of the server's: until then no release is the last word. Zero: there is none.
   [[nodiscard]] StoreTime ghosts_until(std::size_t lane) const;
 
   /// What each server that holds a lane said last, by its name.

@@ -160,7 +160,8 @@ RedisStore::RedisStore(const RedisOptions& options, const StoreClock& clock)
     : options_(options),
       meeting_(std::make_shared<RedisMeeting>(options, clock)),
       waits_(std::make_shared<KeyWaits>()),
-      links_(options, meeting_->hooks()) {
+      links_(options, meeting_->hooks()),
+      adopting_(links_.lanes()) {
   meeting_->name_lanes(links_);
   FirstLinks links(options, meeting_->hooks());
   links.run(greet(*links, meeting_, options));

@@ -47,7 +47,7 @@ RedisSite::RedisSite(RedisOptions given, RedisHooks said)
       tls(tls_of(options, url)),
       sentinels(peers_of(options.sentinels)),
       topology(kind_of(options), url.peer),
-      ghosts_(topology.lanes()) {
+      ghosts(topology.lanes()) {
   if (options.cluster && url.database != 0) {
     throw StoreError("redis: a cluster has database 0 alone; leave it out of the url");
   }
@@ -109,16 +109,6 @@ void RedisSite::warn(const std::string& sentence) {
     if (!warned_.insert(sentence).second) return;
   }
   if (hooks.warn) hooks.warn(sentence);
-}
-
-void RedisSite::note_ghost(std::size_t lane, StoreTime until) {
-  std::atomic<StoreTime::rep>& latest = ghosts_.at(lane);
-  StoreTime::rep known = latest.load();
-  while (known < until.count() && !latest.compare_exchange_weak(known, until.count())) continue;
-}
-
-StoreTime RedisSite::ghosts_until(std::size_t lane) const {
-  return StoreTime(ghosts_.at(lane).load());
 }
 
 }  // namespace semel

@@ -11,6 +11,7 @@
 #include "io/tls.h"
 #include "stores/open.h"
 #include "stores/redis_facts.h"
+#include "stores/redis_ghosts.h"
 #include "stores/redis_link.h"
 #include "stores/redis_pipeline.h"
 #include "stores/redis_topology.h"
@@ -43,20 +44,17 @@ class RedisSite {
   /// Each sentence once.
   void warn(const std::string& sentence);
 
-  void note_ghost(std::size_t lane, StoreTime until);
-  [[nodiscard]] StoreTime ghosts_until(std::size_t lane) const;
-
   const RedisOptions options;
   const RedisUrl url;
   const RedisHooks hooks;
   const std::shared_ptr<const TlsTerms> tls;  ///< Null: plain.
   const std::vector<Peer> sentinels;
   RedisTopology topology;
+  RedisGhosts ghosts;  ///< Of claims.
 
  private:
   std::atomic<bool> closed_{false};
   std::atomic<bool> is_refused_{false};
-  std::vector<std::atomic<StoreTime::rep>> ghosts_;
   mutable std::mutex mutex_;  ///< Guards what follows.
   std::map<std::string, RedisFacts> facts_;
   std::string remark_;

@@ -8,6 +8,7 @@
 
 #include "stores/key_waits.h"
 #include "stores/open.h"
+#include "stores/redis_ghosts.h"
 #include "stores/redis_link.h"
 #include "stores/redis_log.h"
 #include "stores/redis_meeting.h"
@@ -89,6 +90,7 @@ class RedisStore final : public Store {
   const std::shared_ptr<RedisMeeting> meeting_;
   const std::shared_ptr<KeyWaits> waits_;
   RedisLinks links_;
+  RedisGhosts adopting_;  ///< Adoptions whose answer never came.
   std::atomic<std::size_t> next_swept_{0};
   std::atomic<bool> closed_{false};
   asio::io_context listening_{1};

@@ -71,9 +71,11 @@ Result<std::vector<RouteTerms>> read_routes(std::string_view bytes) {
   return decode_terms(terms);
 }
 
-/// A lane whose marker is gone, or that says what no script of ours says.
+/// A lane whose marker is gone, that refuses for now, or that says what no script of ours says.
 Fault missing(const RedisTold& told) {
-  return told.is("unmarked") ? Fault::StoreSuspect : Fault::StoreTimeout;
+  if (told.is("unmarked")) return Fault::StoreSuspect;
+  if (told.is("late") || told.is("ghosts")) return Fault::StoreUnreachable;
+  return Fault::StoreTimeout;
 }
 
 /// Rounded up: a log that keeps little keeps the last event of each lane.
@@ -185,6 +187,7 @@ Task<Result<std::vector<RouteTerms>>> RedisStore::routes() {
   constexpr std::size_t lane = 0;
   auto keys = meeting_->names(lane).own();
   auto words = meeting_->beginning(lane);
+  words.push_back(in_microseconds(adopting_.until(lane)));
   const auto told = co_await ask(redis_scripts().routes, lane, std::move(keys), std::move(words));
   if (!told) co_return told.error();
   if (!told->is("found")) co_return missing(*told);
@@ -199,12 +202,16 @@ Task<Result<void>> RedisStore::adopt_routes(std::vector<RouteTerms> routes) {
   for (std::size_t lane = lanes(); lane-- > 0;) {
     auto keys = meeting_->names(lane).own();
     auto words = meeting_->beginning(lane);
+    const StoreTime not_after = later(meeting_->clock(lane).now(), options_.deadline);
+    words.push_back(in_microseconds(not_after));
+    words.push_back(in_microseconds(adopting_.until(lane)));
     words.push_back(bytes);
     for (const auto& [name, terms] : named) {
       words.push_back(name);
       words.push_back(terms_in_words(terms));
     }
     const auto told = co_await ask(redis_scripts().adopt, lane, std::move(keys), std::move(words));
+    if (!told && told.error() == Fault::StoreTimeout) adopting_.note(lane, not_after);
     if (!told) co_return told.error();
     if (!told->is("done")) co_return missing(*told);
   }

@@ -69,7 +69,7 @@ Task<Result<RedisReply>> RedisLink::run(const RedisScript& script, std::size_t l
     co_await call.settled();
     if (!call.reply) {
       const bool is_under_way = call.reply.error() == Fault::StoreTimeout && !call.is_answered;
-      if (is_under_way && not_after > StoreTime{0}) site->note_ghost(lane, not_after);
+      if (is_under_way && not_after > StoreTime{0}) site->ghosts.note(lane, not_after);
       co_return call.reply;
     }
     const RedisRefusal refusal = refusal_of(*call.reply);

@@ -3,9 +3,11 @@
 --
 -- KEYS[9]  the record
 -- ARGV[3]  token    ARGV[4]  fence; 0: any
--- ARGV[5]  a claim with this token may still arrive until then; 0: none is under way
+-- ARGV[5]  a claim of this process may still arrive until then; 0: none is under way
 local NAME = KEYS[9]
-if tonumber(ARGV[4]) == 0 and now <= tonumber(ARGV[5]) then
+-- One that was granted as well: where it was asked for twice, the word that is still under way would
+-- take the key again, with nobody behind it.
+if now <= tonumber(ARGV[5]) then
   return told('ghosts')
 end
 local record, corrupt = read(NAME)

@@ -7,6 +7,7 @@
 
 #include "tests/stores/redis_replicas.h"
 #include "tests/support/deadline.h"
+#include "tests/support/faulty_link.h"
 
 namespace semel::testing {
 namespace {
@@ -252,6 +253,87 @@ TEST(RedisGhosts, NoClaimComesBackBehindItsRelease) {
     EXPECT_TRUE(std::holds_alternative<Granted>(run(store->claim(next)).value()));
   }
   store->close();
+}
+
+/// A network in which what was sent first arrives last: bytes that are held while the store has
+/// found another way to the same server. The clocks run.
+class LateBytes : public ::testing::Test {
+ protected:
+  LateBytes() {
+    RedisOptions options = options_on(server_);
+    options.url = "redis://127.0.0.1:" + std::to_string(way_.port());
+    options.deadline = 500ms;
+    store_ = store_on(options, StoreClock::real());
+    ask_until_answered([this] { return run(store_->routes()); });  // There is a connection.
+  }
+  ~LateBytes() override { store_->close(); }
+
+  /// What is sent from now on waits; whoever dials goes straight to the server.
+  void hold() {
+    detour_.hold();
+    way_.lead_to(server_.port());
+  }
+  /// What waited has been carried out when this returns.
+  void let_pass() {
+    const auto before = calls();
+    detour_.let_pass();
+    EXPECT_TRUE(eventually([&] { return calls() > before; }, milliseconds{20'000}));
+  }
+  template <class Ask>
+  void ask_until_answered(const Ask& ask) {
+    EXPECT_TRUE(eventually([&] { return ask().has_value(); }, milliseconds{30'000}));
+  }
+
+  RedisServer server_{StandingRedis::quick_setup()};
+  FaultyLink detour_{server_.port()};
+  FaultyLink way_{detour_.port()};
+  std::unique_ptr<Store> store_;
+
+ private:
+  [[nodiscard]] long calls() const {
+    const std::string stats = server_.info("cmdstat_evalsha");
+    return stats.empty() ? 0 : std::stol(stats.substr(stats.find("calls=") + 6));
+  }
+};
+
+TEST_F(LateBytes, AClaimThatWasAskedForTwiceDoesNotComeBackBehindItsRelease) {
+  ClaimRequest request = request_of(1, 1);
+  request.not_after = 5s;
+  hold();
+  ASSERT_EQ(run(store_->claim(request)).error(), Fault::StoreTimeout);
+  Result<ClaimReply> again = Fault::StoreTimeout;
+  ask_until_answered([&] { return again = run(store_->claim(request)); });
+  ASSERT_TRUE(std::holds_alternative<Granted>(*again));
+  const Attempt attempt{request.key, request.token, std::get<Granted>(*again).fence};
+  // Whether it is taken now or refused: what was sent before it must not undo it.
+  const auto first = run(store_->release(attempt));
+  if (!first) EXPECT_EQ(first.error(), Fault::StoreUnreachable);
+  let_pass();
+  ask_until_answered([&] { return run(store_->release(attempt)); });
+  EXPECT_FALSE(run(store_->find(request.key)).value()) << "nobody stands behind this claim";
+}
+
+TEST_F(LateBytes, NoAdoptionComesBackBehindTheWordThatItNeverCameToThat) {
+  const std::vector<RouteTerms> before{route_today(1h, std::nullopt)};
+  const std::vector<RouteTerms> late{route_today(24h, std::nullopt)};
+  ASSERT_TRUE(run(store_->adopt_routes(before)).has_value());
+  hold();
+  ASSERT_EQ(run(store_->adopt_routes(late)).error(), Fault::StoreTimeout);
+  Result<std::vector<RouteTerms>> told = Fault::StoreTimeout;
+  ask_until_answered([&] { return told = run(store_->routes()); });
+  EXPECT_EQ(*told, before);
+  let_pass();
+  EXPECT_EQ(run(store_->routes()).value(), *told) << "the word was not the last one";
+}
+
+TEST_F(LateBytes, NoAdoptionComesBackBehindTheNextOne) {
+  const std::vector<RouteTerms> late{route_today(24h, std::nullopt)};
+  const std::vector<RouteTerms> next{route_today(1h, std::nullopt)};
+  hold();
+  ASSERT_EQ(run(store_->adopt_routes(late)).error(), Fault::StoreTimeout);
+  ask_until_answered([&] { return run(store_->adopt_routes(next)); });
+  let_pass();
+  EXPECT_EQ(run(store_->routes()).value(), next);
 }
 
 }  // namespace

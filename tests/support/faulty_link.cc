@@ -160,7 +160,10 @@ void FaultyLink::receive(Pair& pair, Way way) {
   const Socket& from = pair.ends[index(way)];
   const ssize_t got = ::recv(from.fd(), block.data(), block.size(), MSG_DONTWAIT);
   if (got < 0) {
-    if (errno != EAGAIN && errno != EINTR) reset(pair);
+    if (errno == EAGAIN || errno == EINTR) return;
+    // A reset is a packet, too: it does not overtake what is held.
+    if (!is_held_) return reset(pair);
+    flow.has_ended = true;
     return;
   }
   if (got == 0) {

@@ -58,8 +58,8 @@ class FaultyLink {
   /// Breaks no more, and ends what stalls. Counting begins anew. @return whether it broke.
   bool disarm();
   void pace(Pace pace);
-  /// From now on nothing passes, either way, on any connection, new ones among them: no byte and no
-  /// end, as where a network loses every packet. What is on its way is kept.
+  /// From now on nothing passes, either way, on any connection, new ones among them: no byte, no
+  /// end and no reset, as where a network loses every packet. What is on its way is kept.
   void hold();
   /// What was kept passes, as packets that are sent again do, however late.
   void let_pass();
