@@ -1,4 +1,4 @@
--- needs: clock header windows changes
+-- needs: clock header windows changes writers
 -- A batch of housekeeping, by one process at a time.
 --
 -- KEYS[9]  recalled: what was postponed when other routes were adopted
@@ -57,14 +57,19 @@ local function examine(fence, from)
   end
 end
 
-local sweeper, swept_until, recall = unpack(redis.call('HMGET', META, 'sweeper', 'swept_until',
-  'recall'))
+local id, sweeper, swept_until, recall = unpack(redis.call('HMGET', META, 'id', 'sweeper',
+  'swept_until', 'recall'))
+if not id then
+  return told('unmarked')
+end
+attend(ARGV[3])
 -- Longer than that it is nobody's: the clock has been set back.
 local is_taken = sweeper and sweeper ~= ARGV[3] and now < tonumber(swept_until) and
   tonumber(swept_until) <= now + tonumber(ARGV[4])
 if is_taken or is_doubted() then
   return told('swept', 0, 0, 0)
 end
+end_rows()
 if recall and redis.call('EXISTS', RECALLED) == 0 then
   redis.call('HDEL', META, 'recall')
   if redis.call('EXISTS', POSTPONED) == 1 then
