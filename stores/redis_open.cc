@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "io/random.h"
+#include "stores/note_lines.h"
 #include "stores/redis_names.h"
 #include "stores/redis_scripts.h"
 #include "stores/redis_store.h"
@@ -98,32 +99,41 @@ Task<void> greet(RedisLinks& links, std::shared_ptr<RedisMeeting> meeting, Redis
   }
 }
 
-/// What init does to one lane, or would do.
+/// What init finds in one lane, or leaves there.
 struct Marked {
   std::string id;
   bool was_before = false;
+  Fence fence;  ///< Without a marker: of the claims that the lane held all the same.
 };
 
-Task<void> mark_lanes(RedisLinks& links, RedisOptions options, std::string fresh_id, bool only_look,
+/// How init is asked about all lanes.
+struct Marking {
+  std::string id;
+  Execution execution = Execution::Show;
+  Fence fence;  ///< The highest that is known of any lane.
+};
+
+Task<void> mark_lanes(RedisLinks& links, RedisOptions options, Marking marking,
                       std::vector<Marked>& marked) {
   for (std::size_t lane = 0; lane < links.lanes(); ++lane) {
-    std::vector<std::string> keys{RedisNames(links.tag(lane)).marker()};
-    std::vector<std::string> words{fresh_id, std::to_string(links.lanes()), only_look ? "1" : "0"};
+    auto keys = RedisNames(links.tag(lane)).with_postponed();
+    std::vector<std::string> words{marking.id, std::to_string(links.lanes()),
+                                   marking.execution == Execution::Show ? "1" : "0",
+                                   std::to_string(marking.fence.value)};
     const auto reply = co_await patiently(links, redis_scripts().init, lane, std::move(keys),
                                           std::move(words), [] { return false; });
-    if (!reply || reply->items.size() != 2) {
-      std::string sentence = unreachable(options, links);
-      if (reply && reply->is_error()) sentence += ": " + reply->text;
-      throw StoreError(sentence);
-    }
-    marked.push_back({reply->items[0].text, reply->items[1].integer == 1});
+    if (reply && reply->is_error()) throw StoreError(place_of(options) + ": " + reply->text);
+    if (!reply || reply->items.size() != 3) throw StoreError(unreachable(options, links));
+    const std::string& fence = reply->items[2].text;
+    marked.push_back(
+        {reply->items[0].text, reply->items[1].integer == 1, Fence{number_of(fence).value_or(0)}});
   }
 }
 
-std::vector<Marked> mark(const RedisOptions& options, const std::string& id, bool only_look) {
+std::vector<Marked> mark(const RedisOptions& options, Marking marking) {
   std::vector<Marked> marked;
   FirstLinks links(options, RedisHooks{});
-  links.run(mark_lanes(*links, options, id, only_look, marked));
+  links.run(mark_lanes(*links, options, std::move(marking), marked));
   return marked;
 }
 
@@ -139,6 +149,21 @@ std::string id_of(const std::vector<Marked>& lanes, const RedisOptions& options)
     id = lane.id;
   }
   return id;
+}
+
+Fence highest_fence(const std::vector<Marked>& lanes) {
+  Fence highest;
+  for (const Marked& lane : lanes) highest = std::max(highest, lane.fence);
+  return highest;
+}
+
+/// What an operator has to know of a store that was there before its markers.
+std::string lost_marker_sentence(Fence highest) {
+  if (highest == Fence{}) return "";
+  return "\nclaims were made there before, and what marked them is gone: no fence up to " +
+         std::to_string(highest.value) +
+         " is given again, what is there is kept, and the store is suspect until `semel store "
+         "acknowledge CONFIG`";
 }
 
 Task<void> acknowledge_and_tell(RedisStore& store, std::string place, Acknowledged& word) {
@@ -196,7 +221,7 @@ void RedisStore::close() {
 
 std::string RedisStore::create(const RedisOptions& options, Execution execution) {
   const std::string drawn = to_hex(RandomBits().token());
-  const auto before = mark(options, drawn, true);
+  const auto before = mark(options, {drawn, Execution::Show, Fence{}});
   const std::string known = id_of(before, options);
   const std::string id = known.empty() ? drawn : known;
   std::size_t missing = 0;
@@ -208,17 +233,18 @@ std::string RedisStore::create(const RedisOptions& options, Execution execution)
   if (execution == Execution::Show) {
     std::string text = place + " would be given " + parts + ":";
     const RedisLinks links(options, RedisHooks{});
+  const Fence highest = highest_fence(before);
     for (std::size_t lane = 0; lane < before.size(); ++lane) {
       if (before[lane].was_before) continue;
       text += "\nHSET " + RedisNames(links.tag(lane)).marker() + " format 1 id " +
               (known.empty() ? "<drawn>" : known) + " lanes " + std::to_string(before.size()) +
-              " fence 0";
+              " fence " + (highest == Fence{} ? "0" : "<above all that were given> suspect ...");
     }
-    return text;
+    return text + lost_marker_sentence(highest);
   }
-  static_cast<void>(mark(options, id, false));
+  static_cast<void>(mark(options, {id, Execution::CarryOut, highest}));
   return (known.empty() ? "created store " : "finished store ") + id + " in " + place + ": wrote " +
-         parts;
+         parts + lost_marker_sentence(highest);
 }
 
 Acknowledged RedisStore::acknowledge_closed(const RedisOptions& options, const StoreClock& clock) {

@@ -116,6 +116,32 @@ TEST_F(RedisClusterStore, ALogThatKeepsFewerEventsThanThereAreLanesKeepsOneInEac
   EXPECT_EQ(all_events(*store_).size(), RedisTopology::kClusterLanes);
 }
 
+TEST_F(RedisClusterStore, ALaneThatLostEverythingGivesNoFenceAgainAndIsSuspect) {
+  for (std::uint64_t key = 0; key < kKeys; ++key) granted(request_of(key, key));
+  const Fence last = run(store_->health()).last_fence;
+  ASSERT_GT(last, Fence{});
+  const std::string marker = RedisNames("{semel:43}").marker();
+  const RedisServer& owner = cluster_.node(cluster_.owner_of(redis_slot_of(marker)));
+  const std::string lua =
+      "for _, name in ipairs(redis.call('KEYS', '{semel:43}*')) do redis.call('DEL', name) end "
+      "return redis.status_reply('OK')";
+  owner.command({"EVAL", lua, "1", marker});
+  const std::string said = RedisStore::create(options_, Execution::CarryOut);
+  EXPECT_NE(said.find("1 of 16 markers"), std::string::npos) << said;
+  EXPECT_NE(said.find("no fence up to " + std::to_string(last.value)), std::string::npos) << said;
+  EXPECT_GT(std::stoull(owner.command({"HGET", marker, "fence"})), last.value);
+  EXPECT_TRUE(run(store_->health()).suspect);
+}
+
+TEST_F(RedisClusterStore, AnInitThatWasInterruptedIsFinishedWithoutAnyDoubt) {
+  const std::string marker = RedisNames("{semel:43}").marker();
+  const RedisServer& owner = cluster_.node(cluster_.owner_of(redis_slot_of(marker)));
+  owner.command({"DEL", marker});
+  const std::string said = RedisStore::create(options_, Execution::CarryOut);
+  EXPECT_EQ(said.find("suspect"), std::string::npos) << said;
+  EXPECT_FALSE(run(store_->health()).suspect);
+}
+
 /// The nodes tell three times, and each its own.
 class RedisClusterClocks : public ::testing::Test {
  protected:

@@ -105,6 +105,68 @@ TEST_F(RedisLoss, InitShowsWhatItWouldDoAndDoesNothing) {
   EXPECT_EQ(redis_.server.command({"DBSIZE"}), "0");
 }
 
+/// `semel store init` where only the marker is gone.
+class RedisMarkerLoss : public RedisReplicas {
+ protected:
+  std::string init() { return RedisStore::create(options("c"), Execution::CarryOut); }
+};
+
+TEST_F(RedisMarkerLoss, InitGivesNoFenceAgainAndKeepsWhatIsThere) {
+  const Attempt kept = granted(*a_, request_of(1, 1));
+  ASSERT_EQ(run(a_->record(kept, response_of(200, "kept"))).value(), WriteReply::Done);
+  const Attempt open_one = granted(*a_, request_of(2, 2));
+  redis_.server.command({"DEL", "{semel}m"});
+  const std::string shown = RedisStore::create(options("c"), Execution::Show);
+  EXPECT_NE(shown.find("fence <above all that were given> suspect"), std::string::npos) << shown;
+  EXPECT_EQ(redis_.server.command({"EXISTS", "{semel}m"}), "0");
+  const std::string said = init();
+  const std::string last = "no fence up to " + std::to_string(open_one.fence.value);
+  EXPECT_NE(said.find(last), std::string::npos) << said;
+  EXPECT_NE(said.find("suspect until"), std::string::npos) << said;
+  // Also for a replica that never knew the store.
+  const auto fresh = open("fresh");
+  EXPECT_EQ(claim(*fresh, request_of(3, 3)).error(), Fault::StoreSuspect);
+  EXPECT_TRUE(is<Completed>(claim(*fresh, request_of(1, 4))));
+  EXPECT_TRUE(is<Held>(claim(*fresh, request_of(2, 5))));
+  EXPECT_TRUE(run(fresh->acknowledge()).value());
+  EXPECT_GT(granted(*fresh, request_of(3, 6)).fence, open_one.fence);
+  EXPECT_FALSE(run(fresh->health()).suspect);
+  fresh->close();
+}
+
+TEST_F(RedisMarkerLoss, TheLastFenceIsKnownAlsoWhereItsRecordIsGone) {
+  run(a_->release(granted(*a_, idempotent(1, 1)))).value();
+  const Attempt last = granted(*a_, idempotent(2, 2));
+  run(a_->release(last)).value();
+  redis_.server.command({"DEL", "{semel}m"});
+  static_cast<void>(init());
+  EXPECT_GT(granted(*a_, idempotent(3, 3)).fence, last.fence);
+}
+
+TEST_F(RedisMarkerLoss, PartsOfAStoreOfWhichNoFenceIsKnownAreRefused) {
+  granted(*a_, request_of(1, 1));
+  redis_.server.command({"DEL", "{semel}m", "{semel}o"});
+  try {
+    static_cast<void>(init());
+    ADD_FAILURE() << "which fences were given is not known";
+  } catch (const StoreError& error) {
+    EXPECT_NE(std::string(error.what()).find("which fences were given is not known"),
+              std::string::npos)
+        << error.what();
+  }
+  EXPECT_EQ(redis_.server.command({"EXISTS", "{semel}m"}), "0");
+}
+
+TEST_F(RedisMarkerLoss, TheSweepMakesNoMarker) {
+  ClaimRequest brief = request_of(1, 1);
+  brief.retention = 60s;
+  run(a_->record(granted(*a_, brief), response_of(200, "kept"))).value();
+  redis_.server.command({"DEL", "{semel}m"});
+  clock_.advance(2min);
+  EXPECT_EQ(run(a_->sweep(100)).error(), Fault::StoreSuspect);
+  EXPECT_EQ(redis_.server.command({"EXISTS", "{semel}m"}), "0");
+}
+
 /// The server's clock is not that of the replicas.
 class RedisLeap : public RedisReplicas {
  protected:
