@@ -14,6 +14,7 @@
 #include "stores/link_set.h"
 #include "stores/open.h"
 #include "stores/record.h"
+#include "stores/redis_epoch.h"
 #include "stores/redis_facts.h"
 #include "stores/redis_reply.h"
 #include "stores/redis_script.h"
@@ -54,6 +55,8 @@ struct RedisHooks {
   /// A subscription on which nothing is heard for so long asks whether the server is still there,
   /// and takes it for gone after as long again.
   std::chrono::milliseconds silence{5'000};
+  /// What is known of the sentinels' fail-overs. Null: nothing yet, and it is the links' own.
+  std::shared_ptr<SentinelEpoch> epoch;
 };
 
 /// The links of one store to its servers: for each worker that calls one pipelined connection, in a

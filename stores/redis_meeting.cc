@@ -14,9 +14,23 @@ RedisMeeting::RedisMeeting(const RedisOptions& options, const StoreClock& clock)
     : boot_(clock.boot),
       logs_events_(options.events.has_value()),
       witness_(std::make_unique<SharedWitness>(options.state_dir)),
-      writer_(witness_->writer()) {}
+      writer_(witness_->writer()),
+      group_(options.sentinel_master.value_or("")) {}
+
+std::shared_ptr<SentinelEpoch> RedisMeeting::make_epoch() {
+  // Whoever asks for the epoch has its lock before ours.
+  const auto note = [weak = weak_from_this()](std::uint64_t epoch) {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    const std::lock_guard lock(self->mutex_);
+    if (self->witness_) self->witness_->note_epoch(self->group_, epoch);
+  };
+  return std::make_shared<SentinelEpoch>(witness_->epoch(group_), note);
+}
 
 void RedisMeeting::name_lanes(const RedisLinks& links) {
+  names_.clear();
+  clocks_.clear();
   for (std::size_t lane = 0; lane < links.lanes(); ++lane) {
     names_.emplace_back(links.tag(lane));
     clocks_.emplace_back(boot_);
@@ -34,6 +48,8 @@ RedisHooks RedisMeeting::hooks() {
     self->warning_ = std::move(sentence);
   };
   hooks.scripts = redis_scripts().all();
+  if (epoch_ == nullptr) epoch_ = make_epoch();
+  hooks.epoch = epoch_;
   return hooks;
 }
 

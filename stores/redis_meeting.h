@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stores/open.h"
+#include "stores/redis_epoch.h"
 #include "stores/redis_link.h"
 #include "stores/redis_names.h"
 #include "stores/redis_told.h"
@@ -30,8 +31,10 @@ class RedisMeeting : public std::enable_shared_from_this<RedisMeeting> {
   /// What the lanes are called, and how many there are; before the first call.
   void name_lanes(const RedisLinks& links);
 
-  /// Everything a connection is asked before it is let through.
+  /// Everything a connection is asked before it is let through. Before the store's first call.
   [[nodiscard]] RedisHooks hooks();
+  /// What is known of the sentinels' fail-overs, also from the process before. Behind hooks().
+  [[nodiscard]] SentinelEpoch& epoch() { return *epoch_; }
 
   [[nodiscard]] const RedisNames& names(std::size_t lane) const { return names_.at(lane); }
   [[nodiscard]] std::size_t lanes() const { return names_.size(); }
@@ -70,6 +73,7 @@ class RedisMeeting : public std::enable_shared_from_this<RedisMeeting> {
  private:
   [[nodiscard]] Task<Result<void>> admit(std::shared_ptr<RedisDoor> door);
   [[nodiscard]] Fault object(Fault fault, std::string sentence);
+  [[nodiscard]] std::shared_ptr<SentinelEpoch> make_epoch();
 
   const std::function<std::chrono::nanoseconds()> boot_;
   const bool logs_events_;
@@ -77,10 +81,12 @@ class RedisMeeting : public std::enable_shared_from_this<RedisMeeting> {
   mutable std::mutex mutex_;
   std::unique_ptr<SharedWitness> witness_;  ///< Null after end().
   const std::string writer_;
+  const std::string group_;  ///< What the sentinels call the primary; empty: there are none.
   std::vector<RedisNames> names_;
   std::vector<std::string> met_;  ///< By lane: the store, or the one that was known before.
   std::string objection_;
   std::string warning_;
+  std::shared_ptr<SentinelEpoch> epoch_;
 };
 
 }  // namespace semel

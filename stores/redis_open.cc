@@ -173,17 +173,20 @@ Task<void> acknowledge_and_tell(RedisStore& store, std::string place, Acknowledg
     throw StoreError(place + " cannot be asked (" + std::string(name(done.error())) +
                      "): nothing, or not all of it, was acknowledged");
   }
-  word.was_suspect = *done;
-  word.sentence = *done
-                      ? health.remark + "\nacknowledged: from now on " + place + " counts as it is"
-                      : place + " is not suspect: there was nothing to acknowledge";
+  word.was_suspect = word.was_suspect || *done;
+  word.sentence += *done
+                       ? health.remark + "\nacknowledged: from now on " + place + " counts as it is"
+                       : place + " is not suspect: there was nothing to acknowledge";
 }
 
 }  // namespace
 
 RedisStore::RedisStore(const RedisOptions& options, const StoreClock& clock)
+    : RedisStore(options, std::make_shared<RedisMeeting>(options, clock)) {}
+
+RedisStore::RedisStore(const RedisOptions& options, std::shared_ptr<RedisMeeting> meeting)
     : options_(options),
-      meeting_(std::make_shared<RedisMeeting>(options, clock)),
+      meeting_(std::move(meeting)),
       waits_(std::make_shared<KeyWaits>()),
       links_(options, meeting_->hooks()),
       adopting_(links_.lanes()) {
@@ -230,10 +233,10 @@ std::string RedisStore::create(const RedisOptions& options, Execution execution)
   if (missing == 0) return place + " holds store " + id + " already: it was left as it is";
   const std::string parts = std::to_string(missing) + " of " + std::to_string(before.size()) +
                             (before.size() == 1 ? " marker" : " markers");
+  const Fence highest = highest_fence(before);
   if (execution == Execution::Show) {
     std::string text = place + " would be given " + parts + ":";
     const RedisLinks links(options, RedisHooks{});
-  const Fence highest = highest_fence(before);
     for (std::size_t lane = 0; lane < before.size(); ++lane) {
       if (before[lane].was_before) continue;
       text += "\nHSET " + RedisNames(links.tag(lane)).marker() + " format 1 id " +
@@ -249,10 +252,19 @@ std::string RedisStore::create(const RedisOptions& options, Execution execution)
 
 Acknowledged RedisStore::acknowledge_closed(const RedisOptions& options, const StoreClock& clock) {
   asio::io_context io(1);
-  RedisStore store(options, clock);
+  const auto meeting = std::make_shared<RedisMeeting>(options, clock);
+  std::unique_ptr<RedisStore> store;
   Acknowledged word;
-  run_to_end(io, acknowledge_and_tell(store, place_of(options), word));
-  store.close();
+  try {
+    store.reset(new RedisStore(options, meeting));
+  } catch (const StoreError&) {
+    if (!meeting->epoch().forget()) throw;
+    store.reset(new RedisStore(options, meeting));
+    word.sentence = "acknowledged: the sentinels count from nothing; ";
+    word.was_suspect = true;
+  }
+  run_to_end(io, acknowledge_and_tell(*store, place_of(options), word));
+  store->close();
   return word;
 }
 

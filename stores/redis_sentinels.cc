@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "stores/redis_dial.h"
+#include "stores/redis_url.h"
 
 namespace semel {
 namespace {
@@ -79,13 +80,25 @@ Task<RedisPrimary> RedisSentinels::find(Clock::time_point until) {
     const auto word = co_await ask(which, soon);
     if (word && (!latest || is_later(*word, *latest))) latest = word;
   }
-  if (latest) {
-    site_->topology.move(0, latest->peer);
-    primary.peer = latest->peer;
-  } else {
-    primary.failure = "no sentinel names a primary '" + *site_->options.sentinel_master + "'";
-  }
+  if (latest) co_return follow(*latest);
+  primary.failure = "no sentinel names a primary '" + *site_->options.sentinel_master + "'";
   co_return primary;
+}
+
+RedisPrimary RedisSentinels::follow(const SentinelWord& word) {
+  RedisPrimary primary;
+  const auto go = [&] { site_->topology.move(0, word.peer); };
+  if (site_->epoch->follow(word.epoch, go)) {
+    primary.peer = word.peer;
+    return primary;
+  }
+  primary.failure = "the sentinels that answer name " + name_of(word.peer) + " as the primary '" +
+                    *site_->options.sentinel_master + "' of configuration epoch " +
+                    std::to_string(word.epoch) + ", and epoch " +
+                    std::to_string(site_->epoch->latest()) +
+                    " is known: an older fail-over is not followed back; if the sentinels were "
+                    "made anew and count from nothing, `semel store acknowledge CONFIG`";
+  return primary;
 }
 
 Task<std::optional<SentinelWord>> RedisSentinels::ask(std::size_t which, Clock::time_point until) {

@@ -33,7 +33,8 @@ struct SentinelWord {
 [[nodiscard]] bool is_later(const SentinelWord& word, const SentinelWord& other);
 
 /// Finds the primary: the server of the URL, or the one that the sentinels name. All of them are
-/// asked, because one that was cut off names the primary of yesterday.
+/// asked, because one that was cut off names the primary of yesterday; where it alone answers, what
+/// is known of later fail-overs counts (SentinelEpoch).
 ///
 /// @thread One worker's.
 class RedisSentinels {
@@ -54,6 +55,7 @@ class RedisSentinels {
     std::shared_ptr<RedisWire> wire;  ///< Kept from one question to the next.
   };
   /// @param which  An index of sentinels_.
+  [[nodiscard]] RedisPrimary follow(const SentinelWord& word);
   [[nodiscard]] Task<std::optional<SentinelWord>> ask(std::size_t which,
                                                       Deadlines::Clock::time_point until);
 

@@ -46,6 +46,7 @@ RedisSite::RedisSite(RedisOptions given, RedisHooks said)
       hooks(std::move(said)),
       tls(tls_of(options, url)),
       sentinels(peers_of(options.sentinels)),
+      epoch(hooks.epoch ? hooks.epoch : std::make_shared<SentinelEpoch>()),
       topology(kind_of(options), url.peer),
       ghosts(topology.lanes()) {
   if (options.cluster && url.database != 0) {

@@ -10,6 +10,7 @@
 
 #include "io/tls.h"
 #include "stores/open.h"
+#include "stores/redis_epoch.h"
 #include "stores/redis_facts.h"
 #include "stores/redis_ghosts.h"
 #include "stores/redis_link.h"
@@ -56,6 +57,7 @@ class RedisSite {
   std::atomic<bool> closed_{false};
   std::atomic<bool> is_refused_{false};
   mutable std::mutex mutex_;  ///< Guards what follows.
+  const std::shared_ptr<SentinelEpoch> epoch;
   std::map<std::string, RedisFacts> facts_;
   std::string remark_;
   std::set<std::string> warned_;

@@ -59,6 +59,7 @@ class RedisStore final : public Store {
 
  private:
   /// Runs a script on the lane's own keys, or on those and a record.
+  RedisStore(const RedisOptions& options, std::shared_ptr<RedisMeeting> meeting);
   [[nodiscard]] Task<Result<RedisTold>> ask(const RedisScript& script, std::size_t lane,
                                             std::vector<std::string> keys,
                                             std::vector<std::string> words,
@@ -86,6 +87,7 @@ class RedisStore final : public Store {
   [[nodiscard]] std::size_t lanes() const { return meeting_->lanes(); }
   void listen();
 
+  [[nodiscard]] Task<Result<bool>> acknowledge_lanes();
   const RedisOptions options_;
   const std::shared_ptr<RedisMeeting> meeting_;
   const std::shared_ptr<KeyWaits> waits_;

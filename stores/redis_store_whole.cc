@@ -1,10 +1,12 @@
 // The operations on the store as a whole: each lane is asked in turn, in batches that a server
 // carries out without being noticed.
 #include <algorithm>
+#include <boost/asio/this_coro.hpp>
 #include <map>
 #include <utility>
 
 #include "core/route_terms.h"
+#include "io/spawn.h"
 #include "stores/record_codec.h"
 #include "stores/redis_grade.h"
 #include "stores/redis_log.h"
@@ -25,6 +27,11 @@ constexpr int kTrimsMax = 16;
 /// How long a process that swept is the one that sweeps.
 constexpr std::chrono::seconds kSweeperLease{5};
 constexpr char kFirstEntry[] = "0-0";
+/// A connection that may be made again is made within this; how often it is looked for.
+constexpr std::chrono::seconds kReturnPatience{5};
+constexpr std::chrono::milliseconds kReturnPause{50};
+
+using Clock = std::chrono::steady_clock;
 
 std::string state_in_words(std::optional<RecordView::State> state) {
   return state ? std::to_string(static_cast<int>(*state)) : std::string();
@@ -300,6 +307,21 @@ Task<StoreHealth> RedisStore::health() {
 }
 
 Task<Result<bool>> RedisStore::acknowledge() {
+  const auto until = Clock::now() + kReturnPatience;
+  auto done = co_await acknowledge_lanes();
+  const auto is_away = [&done] { return !done && done.error() == Fault::StoreUnreachable; };
+  // Sentinels that were made anew count from nothing: with the word they are followed again.
+  if (!is_away() || !meeting_->epoch().forget()) co_return done;
+  while (is_away() && Clock::now() < until) {
+    Timer pause(co_await asio::this_coro::executor, kReturnPause);
+    co_await pause.async_wait(kNoThrow);
+    done = co_await acknowledge_lanes();
+  }
+  if (done) done = true;
+  co_return done;
+}
+
+Task<Result<bool>> RedisStore::acknowledge_lanes() {
   bool was_suspect = false;
   for (std::size_t lane = 0; lane < lanes(); ++lane) {
     auto keys = meeting_->names(lane).own();

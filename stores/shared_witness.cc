@@ -30,13 +30,12 @@ bool is_name(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// Takes `store LENGTH BYTES` off the front: what a store calls itself is its own affair.
-std::optional<std::string> take_store(std::string_view& text) {
-  constexpr std::string_view kWord = "store ";
-  if (!text.starts_with(kWord)) return std::nullopt;
-  const std::size_t space = text.find(' ', kWord.size());
+/// Takes `WORD LENGTH BYTES` off the front: what a store or a group calls itself is its own affair.
+std::optional<std::string> take_name(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return std::nullopt;
+  const std::size_t space = text.find(' ', word.size());
   if (space == std::string_view::npos) return std::nullopt;
-  const auto size = number_of(text.substr(kWord.size(), space - kWord.size()));
+  const auto size = number_of(text.substr(word.size(), space - word.size()));
   const std::string_view rest = text.substr(space + 1);
   if (!size || *size >= rest.size() || rest[*size] != '\n') return std::nullopt;
   text = rest.substr(*size + 1);
@@ -118,6 +117,19 @@ void SharedWitness::note(std::size_t lane, Fence fence) {
   is_news();
 }
 
+std::uint64_t SharedWitness::epoch(const std::string& group) const {
+  const std::lock_guard lock(mutex_);
+  return group == group_ ? epoch_ : 0;
+}
+
+void SharedWitness::note_epoch(const std::string& group, std::uint64_t epoch) {
+  const std::lock_guard lock(mutex_);
+  if (group == group_ && epoch == epoch_) return;
+  group_ = group;
+  epoch_ = epoch;
+  is_news();
+}
+
 bool SharedWitness::read() {
   const auto text = read_file(path_, kBytesMax);
   if (!text && (errno == ENOENT || errno == ENOTDIR)) return false;
@@ -133,8 +145,11 @@ bool SharedWitness::parse(std::string_view text) {
   if (!text.starts_with(kTitle)) return false;
   text.remove_prefix(kTitle.size());
   const auto writer = take_line(text, "writer");
-  const auto store_id = take_store(text);
+  const auto store_id = take_name(text, "store ");
   if (!writer || !is_name(*writer) || !store_id) return false;
+  const auto group = take_name(text, "group ");
+  const auto epoch = group ? take_number(text, "epoch") : 0;
+  if (!epoch) return false;
   std::map<std::size_t, Fence> lanes;
   while (const auto line = take_line(text, "lane")) {
     const auto lane = lane_of(*line);
@@ -145,6 +160,8 @@ bool SharedWitness::parse(std::string_view text) {
   if (!sum || *sum != crc32(summed) || !text.empty()) return false;
   writer_ = *writer;
   store_id_ = *store_id;
+  group_ = group.value_or("");
+  epoch_ = *epoch;
   lanes_ = std::move(lanes);
   return true;
 }
@@ -153,6 +170,10 @@ std::string SharedWitness::text() const {
   std::string text(kTitle);
   text += "writer " + writer_ + "\n";
   text += "store " + std::to_string(store_id_.size()) + " " + store_id_ + "\n";
+  if (!group_.empty()) {
+    text += "group " + std::to_string(group_.size()) + " " + group_ + "\n";
+    text += "epoch " + std::to_string(epoch_) + "\n";
+  }
   for (const auto& [lane, fence] : lanes_) {
     text += "lane " + std::to_string(lane) + " " + std::to_string(fence.value) + "\n";
   }

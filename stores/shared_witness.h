@@ -48,6 +48,10 @@ class SharedWitness {
   [[nodiscard]] std::map<std::size_t, Fence> known() const;
   /// Told, and as durable as the grade says. On the disk about a second later.
   void note(std::size_t lane, Fence fence);
+  /// The latest fail-over that those who watch over `group` told of; 0: none is known.
+  [[nodiscard]] std::uint64_t epoch(const std::string& group) const;
+  /// On the disk about a second later. Of another group nothing is known any more.
+  void note_epoch(const std::string& group, std::uint64_t epoch);
 
  private:
   [[nodiscard]] bool read();
@@ -64,6 +68,8 @@ class SharedWitness {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::string store_id_;
+  std::string group_;  ///< Empty: no fail-over is known of.
+  std::uint64_t epoch_ = 0;
   std::map<std::size_t, Fence> lanes_;
   std::string error_;  ///< Of the last write.
   bool is_written_ = true;

@@ -53,6 +53,36 @@ TEST_F(SharedWitnessTest, AProcessKeepsItsNameAndWhatItKnewOverARestart) {
   EXPECT_EQ(witness.remark(), "");
 }
 
+TEST_F(SharedWitnessTest, AFailOverIsKnownOfTheGroupThatItWasIn) {
+  const std::string group = "a b\nc";
+  {
+    SharedWitness witness(folder());
+    EXPECT_EQ(witness.epoch(group), 0U);
+    witness.note_epoch(group, 5);
+    witness.meet(kStore);
+    witness.note(3, Fence{41});
+  }
+  {
+    SharedWitness witness(folder());
+    EXPECT_EQ(witness.epoch(group), 5U);
+    EXPECT_EQ(witness.epoch("other"), 0U);
+    EXPECT_EQ(witness.store_id(), kStore);
+    EXPECT_EQ(witness.known(3), Fence{41});
+    witness.note_epoch("other", 1);
+  }
+  const SharedWitness witness(folder());
+  EXPECT_EQ(witness.epoch("other"), 1U);
+  EXPECT_EQ(witness.epoch(group), 0U);
+}
+
+TEST_F(SharedWitnessTest, ANoteWithoutAGroupIsWrittenAsEver) {
+  {
+    SharedWitness witness(folder());
+    witness.meet(kStore);
+  }
+  EXPECT_EQ(text().find("group"), std::string::npos);
+}
+
 TEST_F(SharedWitnessTest, ANameIsOnTheDiskBeforeAnybodyUsesIt) {
   const SharedWitness witness(folder());
   EXPECT_EQ(witness.writer().size(), 32u);
