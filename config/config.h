@@ -23,7 +23,7 @@ struct Address {
 struct TlsFiles {
   std::string certificate;
   std::string key;
-  std::string ca;  ///< `client_ca` of a listener, `ca` of an upstream.
+  std::string ca;  ///< `client_ca` of a listener, `ca` of an upstream or of a store.
   std::string server_name;
   bool operator==(const TlsFiles&) const = default;
 };
@@ -59,6 +59,7 @@ struct RedisStore {
   std::optional<std::string> sentinel_master;
   std::vector<std::string> sentinels;
   bool cluster = false;
+  TlsFiles tls = {};  ///< For `rediss:`; empty: whom the system trusts, and nothing is shown.
   bool operator==(const RedisStore&) const = default;
 };
 struct PostgresStore {

@@ -111,6 +111,13 @@ constexpr Key kRedisKeys[] = {
      "Replicas that must have a write before it counts. Default: 0."},
     {"sentinel", R"("$ref": "#/$defs/sentinel")", "Find the primary through Sentinel."},
     {"cluster", R"("$ref": "#/$defs/boolean")", "The URL is a node of a cluster. Default: false."},
+    {"tls", R"("$ref": "#/$defs/redis_tls")", "For rediss://; of its sentinels and nodes, too."},
+};
+
+constexpr Key kRedisTlsKeys[] = {
+    {"ca", R"("$ref": "#/$defs/text")", "PEM file of roots. Default: the system's."},
+    {"certificate", R"("$ref": "#/$defs/text")", "PEM file: the certificate shown to the server."},
+    {"key", R"("$ref": "#/$defs/text")", "PEM file of its private key."},
 };
 
 constexpr Key kSentinelKeys[] = {
@@ -166,6 +173,9 @@ const MappingGrammar kMemoryGrammar{"memory", kMemoryKeys, ""};
 const MappingGrammar kSqliteGrammar{"sqlite", kSqliteKeys, ""};
 const MappingGrammar kRedisGrammar{"redis", kRedisKeys, ""};
 const MappingGrammar kSentinelGrammar{"sentinel", kSentinelKeys, ""};
+const MappingGrammar kRedisTlsGrammar{
+    "redis_tls", kRedisTlsKeys,
+    R"(, "dependentRequired": {"certificate": ["key"], "key": ["certificate"]})"};
 const MappingGrammar kPostgresGrammar{"postgres", kPostgresKeys, ""};
 const MappingGrammar kEventsGrammar{"events", kEventsKeys, ""};
 const MappingGrammar kUpstreamGrammar{"upstream", kUpstreamKeys, ""};
@@ -175,13 +185,13 @@ const MappingGrammar kUpstreamTlsGrammar{
 
 std::span<const MappingGrammar* const> all_mappings() {
   static constexpr const MappingGrammar* kAll[] = {
-      &kTopGrammar,      &kListenGrammar,    &kListenTlsGrammar,     &kMetricsGrammar,
-      &kAdminGrammar,    &kAccessLogGrammar, &kLimitsGrammar,        &kStoreGrammar,
-      &kMemoryGrammar,   &kSqliteGrammar,    &kRedisGrammar,         &kSentinelGrammar,
-      &kPostgresGrammar, &kEventsGrammar,    &kUpstreamGrammar,      &kUpstreamTlsGrammar,
-      &kDefaultsGrammar, &kRouteGrammar,     &kMatchGrammar,         &kKeyGrammar,
-      &kSourceGrammar,   &kRecordGrammar,    &kReplayHeadersGrammar, &kForwardKeyGrammar,
-      &kRetryGrammar,    &kRequestGrammar};
+      &kTopGrammar,         &kListenGrammar,    &kListenTlsGrammar, &kMetricsGrammar,
+      &kAdminGrammar,       &kAccessLogGrammar, &kLimitsGrammar,    &kStoreGrammar,
+      &kMemoryGrammar,      &kSqliteGrammar,    &kRedisGrammar,     &kSentinelGrammar,
+      &kRedisTlsGrammar,    &kPostgresGrammar,  &kEventsGrammar,    &kUpstreamGrammar,
+      &kUpstreamTlsGrammar, &kDefaultsGrammar,  &kRouteGrammar,     &kMatchGrammar,
+      &kKeyGrammar,         &kSourceGrammar,    &kRecordGrammar,    &kReplayHeadersGrammar,
+      &kForwardKeyGrammar,  &kRetryGrammar,     &kRequestGrammar};
   return kAll;
 }
 

@@ -34,6 +34,7 @@ extern const MappingGrammar kMemoryGrammar;
 extern const MappingGrammar kSqliteGrammar;
 extern const MappingGrammar kRedisGrammar;
 extern const MappingGrammar kSentinelGrammar;
+extern const MappingGrammar kRedisTlsGrammar;
 extern const MappingGrammar kPostgresGrammar;
 extern const MappingGrammar kEventsGrammar;
 extern const MappingGrammar kUpstreamGrammar;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "config/addresses.h"
+#include "config/read_tls.h"
 
 namespace semel::config {
 namespace {
@@ -114,6 +115,12 @@ RedisStore read_redis(const Mapping& mapping) {
     }
     if (store.sentinels.empty()) {
       sentinel.require("addresses").fail("is empty; list host:port of each sentinel");
+    }
+  }
+  if (const auto value = mapping.find("tls")) {
+    store.tls = read_client_tls(value->mapping(kRedisTlsGrammar));
+    if (!store.url.starts_with("rediss://")) {
+      value->fail("the url is redis://, which speaks no TLS; write rediss:// or remove tls");
     }
   }
   return store;

@@ -2,6 +2,7 @@
 
 #include "config/addresses.h"
 #include "config/read_server.h"
+#include "config/read_tls.h"
 
 namespace semel::config {
 namespace {
@@ -9,14 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 
 TlsFiles read_tls(const Mapping& mapping) {
-  TlsFiles tls;
-  if (const auto value = mapping.find("ca")) tls.ca = value->nonempty_text();
-  if (const auto value = mapping.find("certificate")) tls.certificate = value->nonempty_text();
-  if (const auto value = mapping.find("key")) tls.key = value->nonempty_text();
+  TlsFiles tls = read_client_tls(mapping);
   if (const auto value = mapping.find("server_name")) tls.server_name = value->nonempty_text();
-  if (tls.certificate.empty() != tls.key.empty()) {
-    mapping.fail("tls: a certificate and its key go together; write both or neither");
-  }
   return tls;
 }
 

@@ -34,6 +34,9 @@ StoreOptions store_options(const config::Config& config) {
     options.sentinel_master = redis->sentinel_master;
     options.sentinels = redis->sentinels;
     options.cluster = redis->cluster;
+    options.tls_ca = redis->tls.ca;
+    options.tls_certificate = redis->tls.certificate;
+    options.tls_key = redis->tls.key;
     options.state_dir = config.state_dir;
     options.events = retention_of(config.events);
     return options;

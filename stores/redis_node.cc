@@ -160,7 +160,7 @@ Task<std::optional<Fault>> RedisNode::greet(Clock::time_point until) {
   RedisGreeting greeting = co_await greet_redis(site_, wire_, peer_, until);
   if (fixed_) site_->topology.learn(greeting.slots);
   if (!greeting.refusal.empty()) {
-    site_->note_failure(greeting.refusal);
+    site_->note_failure(greeting.refusal + trouble_of_tls());
     co_return Fault::StoreUnreachable;
   }
   if (const auto fault = co_await admit(greeting.facts, until)) co_return fault;
@@ -175,6 +175,17 @@ Task<std::optional<Fault>> RedisNode::admit(RedisFacts facts, Clock::time_point 
       fixed_ ? site_->topology.lanes_of(*fixed_) : std::vector<std::size_t>{0};
   const std::string name = facts.node;
   const auto door =
+std::string RedisNode::trouble_of_tls() const {
+  if (site_->tls == nullptr || !wire_->ended_by_peer()) return "";
+  std::string sentence = "; it ended the connection inside TLS";
+  // With TLS 1.3 a server says what it misses of a client when that believes to be through.
+  if (!wire_->ended_by_peer()->empty()) sentence += ": " + *wire_->ended_by_peer();
+  if (site_->options.tls_certificate.empty()) {
+    sentence += "; if it demands a certificate of its clients, write `tls: {certificate, key}`";
+  }
+  return sentence;
+}
+
       std::make_shared<FreshRedisDoor>(wire_, std::move(facts), std::move(lanes), until);
   const Result<void> admitted = co_await site_->hooks.admit(door);
   if (admitted) co_return std::nullopt;

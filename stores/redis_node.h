@@ -52,6 +52,8 @@ class RedisNode : public std::enable_shared_from_this<RedisNode> {
   [[nodiscard]] Task<std::optional<Fault>> connect();
   [[nodiscard]] Task<std::optional<Fault>> greet(RedisCall::Clock::time_point until);
   [[nodiscard]] Task<std::optional<Fault>> admit(RedisFacts facts,
+  /// Of a connection that its peer ended before it was through; else empty.
+  [[nodiscard]] std::string trouble_of_tls() const;
                                                  RedisCall::Clock::time_point until);
   /// Until the connection is lost; looks at the server's facts now and then.
   [[nodiscard]] Task<> stay();

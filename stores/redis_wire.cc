@@ -82,11 +82,18 @@ Task<> RedisWire::live(std::shared_ptr<RedisWire> self,
   if (self->ended_) std::exchange(self->ended_, nullptr)();
 }
 
+void RedisWire::note_end() {
+  if (is_open()) ended_by_peer_ = stream_->failure();
+}
+
 Task<> RedisWire::read_answers() {
   std::string room(kRoomBytes, '\0');
   while (is_open()) {
     const ReadReply got = co_await stream_->read_some(room);
-    if (got.end != IoEnd::Done) break;
+    if (got.end != IoEnd::Done) {
+      note_end();
+      break;
+    }
     if (!pipeline_.feed(std::string_view(room).substr(0, got.bytes))) break;
     // An answer may have made room for a flush that was held back.
     if (pipeline_.has_more()) more_.resume_later(watch_->executor());
@@ -108,7 +115,9 @@ Task<> RedisWire::keep_writing(std::shared_ptr<RedisWire> self) {
     const std::array<asio::const_buffer, 1> bytes{asio::buffer(wire.pipeline_.take())};
     const SendReply sent = co_await wire.stream_->write_all(bytes);
     wire.pipeline_.wrote(sent.bytes);
-    if (sent.end != IoEnd::Done) wire.end();
+    if (sent.end == IoEnd::Done) continue;
+    wire.note_end();
+    wire.end();
   }
   wire.is_writing_ = false;
   wire.written_.resume();

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ class RedisWire : public std::enable_shared_from_this<RedisWire> {
   /// The peer has ended it while nobody asked anything: found out before a call is spent on it.
   [[nodiscard]] bool is_gone(RedisCall::Clock::time_point now);
 
+  /// Why its peer ended it, as far as TLS knows; absent: it did not, or not before we did.
+  [[nodiscard]] const std::optional<std::string>& ended_by_peer() const { return ended_by_peer_; }
+
   /// Calls that were answered on it.
   [[nodiscard]] std::uint64_t answers() const { return pipeline_.answers(); }
 
@@ -52,6 +56,8 @@ class RedisWire : public std::enable_shared_from_this<RedisWire> {
   static Task<> live(std::shared_ptr<RedisWire> self, std::unique_ptr<Stream> stream);
   static Task<> keep_writing(std::shared_ptr<RedisWire> self);
   [[nodiscard]] Task<> read_answers();
+  /// The peer has ended it, unless we did before.
+  void note_end();
   static void on_overdue(void* self);
   void look_at_the_clock();
   void watch_from(RedisCall::Clock::time_point until);
@@ -62,8 +68,9 @@ class RedisWire : public std::enable_shared_from_this<RedisWire> {
   State state_ = State::New;
   Stream* stream_ = nullptr;  ///< Of live().
   bool is_writing_ = false;   ///< keep_writing() has not ended.
-  Parked more_;               ///< keep_writing(), while there is nothing to write.
-  Parked written_;            ///< live(), while keep_writing() has not ended.
+  std::optional<std::string> ended_by_peer_;
+  Parked more_;     ///< keep_writing(), while there is nothing to write.
+  Parked written_;  ///< live(), while keep_writing() has not ended.
   Deadlines::Entry overdue_{&RedisWire::on_overdue, this};
   RedisCall::Clock::time_point overdue_at_{};
   RedisCall::Clock::time_point asked_at_{};  ///< When a call last found nobody before it.

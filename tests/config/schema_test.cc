@@ -127,6 +127,7 @@ std::vector<Spot> spots() {
       {"sentinel",
        {"master: m", "addresses: [\"h:1\"]"},
        in_top("store: {redis: {url: \"redis://h\", sentinel: @}}")},
+      {"redis_tls", {}, in_top("store: {redis: {url: \"rediss://h\", tls: @}}")},
       {"postgres", {"url: \"postgres://h\""}, in_top("store: {postgres: @}")},
       {"events", {}, in_top(store + ", events: @")},
       {"upstream",

@@ -35,11 +35,15 @@ TEST(StoreChoice, RedisGetsItsServersAndTheFolderOfItsWitness) {
   store.wait_replicas = 2;
   store.sentinel_master = "semel";
   store.sentinels = {"a:1", "b:2"};
+  store.tls = {"./client.pem", "./client.key", "./ca.pem", ""};
   const auto options = std::get<RedisOptions>(store_options(config_with(store)));
   EXPECT_EQ(options.url, "rediss://h:1/2");
   EXPECT_EQ(options.wait_replicas, 2);
   EXPECT_EQ(options.sentinel_master, "semel");
   EXPECT_EQ(options.sentinels, (std::vector<std::string>{"a:1", "b:2"}));
+  EXPECT_EQ(options.tls_ca, "./ca.pem");
+  EXPECT_EQ(options.tls_certificate, "./client.pem");
+  EXPECT_EQ(options.tls_key, "./client.key");
   EXPECT_FALSE(options.cluster);
   EXPECT_EQ(options.state_dir, "./state");
   store.sentinel_master.reset();
