@@ -221,7 +221,10 @@ class Server {
     if (site_.draining) co_return "draining";
     const StoreHealth health = co_await site_.store->health();
     if (!health.up) co_return "the store is down";
-    co_return health.suspect ? "the store is suspect" : "";
+    if (health.suspect) co_return "the store is suspect";
+    // What a guarded call asks next, when the store is there again.
+    const bool agrees = editions_.running()->agreement.is_known(Agreement::Clock::now());
+    co_return agrees ? "" : "the routes of the other replicas are not known yet";
   }
 
   Task<> sweep() {

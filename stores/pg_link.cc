@@ -48,6 +48,9 @@ void PgLink::close() {
 
 Task<Result<PgRows>> PgLink::call(std::shared_ptr<PgLink> self, const PgStatement& statement,
                                   std::vector<PgValue> params) {
+  if (self->state_ == State::Down && self->terms_.standing->is_reached_since(self->down_since_)) {
+    self->begin_anew();
+  }
   if (self->state_ != State::Up && self->state_ != State::Starting) co_return self->fault_;
   const std::size_t unanswered = self->pipeline_ ? self->pipeline_->size() : 0;
   if (unanswered + self->waiting_.size() >= kCallsMax) co_return Fault::StoreUnreachable;
@@ -77,10 +80,17 @@ Task<> PgLink::live(std::shared_ptr<PgLink> self) {
 }
 
 Task<> PgLink::rest(milliseconds pause) {
+  if (state_ == State::Starting) co_return;
   // Not all at once: many links lost the same server at the same time.
   const auto jitter = random_.number() % static_cast<std::uint64_t>(pause.count() / 2);
   pause_.emplace(executor_, pause + milliseconds(jitter));
   (void)co_await pause_->async_wait(kNoThrow);
+}
+
+/// The server is there for another connection: calls wait for this one, which is tried at once.
+void PgLink::begin_anew() {
+  state_ = State::Starting;
+  if (pause_) pause_->cancel();
 }
 
 Task<bool> PgLink::connect() {
@@ -270,7 +280,10 @@ void PgLink::break_off(Fault fault, const std::string& trouble) {
   socket_.reset();
   deadline_.reset();
   is_stuffed_ = false;
-  if (!again && state_ != State::Closed) state_ = State::Down;
+  if (!again && state_ != State::Closed) {
+    state_ = State::Down;
+    down_since_ = now;
+  }
   terms_.standing->down(lane_, trouble);
   resume_later(executor_, std::move(settled));
   if (was_up && terms_.on_loss) terms_.on_loss();

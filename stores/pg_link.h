@@ -33,7 +33,8 @@ struct PgLinkTerms {
 };
 
 /// One connection of one worker, that comes back by itself. Its first calls wait until it is made;
-/// later, while it is down, calls end at once.
+/// later, while it is down, calls end at once. Where another connection to the server was made
+/// since, they wait again.
 /// @thread Its worker's; close() also any other, once the worker stands still.
 class PgLink : public std::enable_shared_from_this<PgLink> {
  public:
@@ -62,6 +63,7 @@ class PgLink : public std::enable_shared_from_this<PgLink> {
 
   static Task<> live(std::shared_ptr<PgLink> self);
   Task<> rest(std::chrono::milliseconds pause);
+  void begin_anew();
   Task<bool> connect();
   Task<bool> ask_facts(Clock::time_point until);
   Task<bool> ask_admission(Clock::time_point until);
@@ -83,7 +85,8 @@ class PgLink : public std::enable_shared_from_this<PgLink> {
   RandomBits random_;
   State state_ = State::Starting;
   Clock::time_point attempt_until_;  ///< When the latest attempt to connect should have ended.
-  Fault fault_ = Fault::StoreUnreachable;  ///< Of calls while it is down.
+  Fault fault_ = Fault::StoreUnreachable;  ///< Of calls while it is down,
+  Clock::time_point down_since_{};         ///< since then.
   PgCalls waiting_;                        ///< While it is starting.
   std::shared_ptr<PgSocket> socket_;
   std::optional<PgPipeline> pipeline_;

@@ -8,6 +8,7 @@ void PgStanding::up(std::size_t lane, const PgFacts& facts) {
   const std::lock_guard lock(mutex_);
   lanes_up_.insert(lane);
   facts_ = facts;
+  reached_at_ = Clock::now();
 }
 
 void PgStanding::down(std::size_t lane, const std::string& trouble) {
@@ -29,6 +30,11 @@ void PgStanding::haunt(Clock::time_point until) {
 bool PgStanding::is_up() const {
   const std::lock_guard lock(mutex_);
   return !lanes_up_.empty();
+}
+
+bool PgStanding::is_reached_since(Clock::time_point since) const {
+  const std::lock_guard lock(mutex_);
+  return reached_at_ > since;
 }
 
 std::optional<PgFacts> PgStanding::facts() const {

@@ -25,6 +25,8 @@ class PgStanding {
   void haunt(Clock::time_point until);
 
   [[nodiscard]] bool is_up() const;
+  /// True if a connection was let through later than that: whoever has none may try at once.
+  [[nodiscard]] bool is_reached_since(Clock::time_point since) const;
   [[nodiscard]] std::optional<PgFacts> facts() const;
   [[nodiscard]] std::string trouble() const;
   [[nodiscard]] Clock::time_point ghosts_until() const;
@@ -34,6 +36,7 @@ class PgStanding {
   std::set<std::size_t> lanes_up_;
   std::optional<PgFacts> facts_;
   std::string trouble_;
+  Clock::time_point reached_at_ = Clock::time_point::min();
   Clock::time_point ghosts_until_ = Clock::time_point::min();
 };
 

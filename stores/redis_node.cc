@@ -40,7 +40,7 @@ void RedisNode::submit(RedisCall& call, Clock::time_point now) {
   if (state_ == State::Up && wire_->is_open()) return wire_->submit(call);
   if (state_ == State::Down) {
     // Nobody may have let this worker run since the time came.
-    if (now < retry_at_) return call.settle(fault_);
+    if (now < retry_at_ && !is_reached_elsewhere()) return call.settle(fault_);
     state_ = State::Connecting;
     wake_up();
   }
@@ -72,6 +72,12 @@ bool RedisNode::has_moved() {
   seen_version_ = version;
   const Peer holder = site_->topology.holder(0);
   return holder.host != peer_.host || holder.port != peer_.port;
+}
+
+std::string RedisNode::known_as() const { return fixed_ ? name_of(*fixed_) : std::string(); }
+
+bool RedisNode::is_reached_elsewhere() const {
+  return site_->is_reached_since(known_as(), down_since_);
 }
 
 bool RedisNode::is_wanted() const {
@@ -169,12 +175,6 @@ Task<std::optional<Fault>> RedisNode::greet(Clock::time_point until) {
   co_return std::nullopt;
 }
 
-Task<std::optional<Fault>> RedisNode::admit(RedisFacts facts, Clock::time_point until) {
-  if (!site_->hooks.admit) co_return std::nullopt;
-  std::vector<std::size_t> lanes =
-      fixed_ ? site_->topology.lanes_of(*fixed_) : std::vector<std::size_t>{0};
-  const std::string name = facts.node;
-  const auto door =
 std::string RedisNode::trouble_of_tls() const {
   if (site_->tls == nullptr || !wire_->ended_by_peer()) return "";
   std::string sentence = "; it ended the connection inside TLS";
@@ -186,6 +186,12 @@ std::string RedisNode::trouble_of_tls() const {
   return sentence;
 }
 
+Task<std::optional<Fault>> RedisNode::admit(RedisFacts facts, Clock::time_point until) {
+  if (!site_->hooks.admit) co_return std::nullopt;
+  std::vector<std::size_t> lanes =
+      fixed_ ? site_->topology.lanes_of(*fixed_) : std::vector<std::size_t>{0};
+  const std::string name = facts.node;
+  const auto door =
       std::make_shared<FreshRedisDoor>(wire_, std::move(facts), std::move(lanes), until);
   const Result<void> admitted = co_await site_->hooks.admit(door);
   if (admitted) co_return std::nullopt;
@@ -242,6 +248,7 @@ void RedisNode::wake_up() {
 
 void RedisNode::open_up() {
   const Clock::time_point now = Clock::now();
+  site_->note_reached(known_as());
   state_ = State::Up;
   backoff_ = kBackoffMin;
   impatient_.disarm();
@@ -252,6 +259,7 @@ void RedisNode::go_down(Fault fault) {
   if (state_ == State::Closed) return;
   state_ = State::Down;
   fault_ = fault;
+  down_since_ = Clock::now();
   retry_at_ = Clock::time_point::max();
   if (fixed_) site_->topology.lose(*fixed_);
   fail_waiting(fault);

@@ -16,7 +16,8 @@ namespace semel {
 /// One worker's connection to one server, made again and again for as long as somebody wants it.
 ///
 /// A call that comes while the first attempt after a loss is under way waits for it; while the
-/// server is known to be down it fails at once.
+/// server is known to be down it fails at once. Where another worker has reached it since, it is
+/// not known to be down: whoever asks there is answered in one way by all of them.
 /// @thread One worker's.
 class RedisNode : public std::enable_shared_from_this<RedisNode> {
  public:
@@ -51,9 +52,9 @@ class RedisNode : public std::enable_shared_from_this<RedisNode> {
   /// One attempt. @return Why calls fail; absent: there is a connection, and it is let through.
   [[nodiscard]] Task<std::optional<Fault>> connect();
   [[nodiscard]] Task<std::optional<Fault>> greet(RedisCall::Clock::time_point until);
-  [[nodiscard]] Task<std::optional<Fault>> admit(RedisFacts facts,
   /// Of a connection that its peer ended before it was through; else empty.
   [[nodiscard]] std::string trouble_of_tls() const;
+  [[nodiscard]] Task<std::optional<Fault>> admit(RedisFacts facts,
                                                  RedisCall::Clock::time_point until);
   /// Until the connection is lost; looks at the server's facts now and then.
   [[nodiscard]] Task<> stay();
@@ -66,6 +67,9 @@ class RedisNode : public std::enable_shared_from_this<RedisNode> {
   /// False in a cluster for a node that nobody expects anything of any more.
   [[nodiscard]] bool is_wanted() const;
   [[nodiscard]] bool has_moved();
+  [[nodiscard]] bool is_reached_elsewhere() const;
+  /// What the site knows it by.
+  [[nodiscard]] std::string known_as() const;
   void start_wire(std::unique_ptr<Stream> stream);
   void open_up();
   void go_down(Fault fault);
@@ -89,6 +93,7 @@ class RedisNode : public std::enable_shared_from_this<RedisNode> {
   std::vector<RedisCall*> waiting_;
   Deadlines::Entry impatient_{&RedisNode::on_impatient, this};
   Fault fault_ = Fault::StoreUnreachable;  ///< While Down.
+  RedisCall::Clock::time_point down_since_{};
   std::chrono::milliseconds backoff_{kBackoffMin};
   RedisCall::Clock::time_point retry_at_{};
   Timer* sleeping_ = nullptr;  ///< Of live(), while it sleeps.

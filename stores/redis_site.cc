@@ -112,4 +112,15 @@ void RedisSite::warn(const std::string& sentence) {
   if (hooks.warn) hooks.warn(sentence);
 }
 
+void RedisSite::note_reached(const std::string& node) {
+  const std::lock_guard lock(mutex_);
+  reached_[node] = Clock::now();
+}
+
+bool RedisSite::is_reached_since(const std::string& node, Clock::time_point since) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = reached_.find(node);
+  return found != reached_.end() && found->second > since;
+}
+
 }  // namespace semel

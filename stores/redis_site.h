@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -45,11 +46,18 @@ class RedisSite {
   /// Each sentence once.
   void warn(const std::string& sentence);
 
+  using Clock = std::chrono::steady_clock;
+  /// A connection to that node was let through; of one that moves with the topology: no name.
+  void note_reached(const std::string& node);
+  /// True if some worker has reached it later than `since`: whoever has not may try at once.
+  [[nodiscard]] bool is_reached_since(const std::string& node, Clock::time_point since) const;
+
   const RedisOptions options;
   const RedisUrl url;
   const RedisHooks hooks;
   const std::shared_ptr<const TlsTerms> tls;  ///< Null: plain.
   const std::vector<Peer> sentinels;
+  const std::shared_ptr<SentinelEpoch> epoch;
   RedisTopology topology;
   RedisGhosts ghosts;  ///< Of claims.
 
@@ -57,10 +65,10 @@ class RedisSite {
   std::atomic<bool> closed_{false};
   std::atomic<bool> is_refused_{false};
   mutable std::mutex mutex_;  ///< Guards what follows.
-  const std::shared_ptr<SentinelEpoch> epoch;
   std::map<std::string, RedisFacts> facts_;
   std::string remark_;
   std::set<std::string> warned_;
+  std::map<std::string, Clock::time_point> reached_;
 };
 
 }  // namespace semel

@@ -298,3 +298,24 @@ TEST_F(RedisLinkTest, ClosingEndsWhatIsUnderWay) {
 
 }  // namespace
 }  // namespace semel
+TEST_F(RedisLinkTest, AServerThatOneWorkerHasReachedAgainIsDownForNone) {
+  RedisServer server;
+  Links links(redis_options(server.url()));
+  RunningWorker other;
+  const auto others_reply = [&] {
+    return other.run(links.links->run(kEcho, 0, {links.list()}, {"?"}));
+  };
+  for (int round = 0; round < 5; ++round) {
+    ASSERT_TRUE(eventually([&] { return links.answers() && others_reply().has_value(); }));
+    server.kill9();
+    ASSERT_TRUE(eventually([&] { return !links.answers() && !others_reply().has_value(); }));
+    // The pauses between attempts grow.
+    ASSERT_TRUE(eventually([&] { return !others_reply().has_value(); }));
+    server.restart();
+    ASSERT_TRUE(eventually([&] { return links.answers(); }));
+    EXPECT_TRUE(others_reply().has_value()) << round;
+  }
+  links.links->close();
+  other.stop();
+}
+
