@@ -65,8 +65,8 @@ class Exchange : public Recycled<Exchange> {
   void sight(const Flights::Sight& seen);
   [[nodiscard]] Task<Event> follow();
   [[nodiscard]] Task<Event> claim();
-  [[nodiscard]] Task<Event> claim_within(std::size_t new_keys_max);
-  [[nodiscard]] Task<Event> ask_for_claim();
+  [[nodiscard]] Task<Event> claim_within(std::size_t new_keys_max, Clock::time_point began);
+  [[nodiscard]] Task<Event> ask_for_claim(Clock::time_point began);
   [[nodiscard]] Task<Event> supersede();
   [[nodiscard]] Task<Event> mark_abandoned();
   [[nodiscard]] Task<Event> await_holder();

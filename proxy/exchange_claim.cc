@@ -100,12 +100,13 @@ ClaimRequest Exchange::claim_request() const {
 
 Task<Event> Exchange::claim() {
   const auto& limit = asked_.outfit->limits().new_keys_per_tenant;
-  return limit ? claim_within(*limit) : ask_for_claim();
+  const auto began = Clock::now();
+  return limit ? claim_within(*limit, began) : ask_for_claim(began);
 }
 
 /// A new key is counted before it is taken. One that stands already costs its tenant nothing, and a
 /// tenant that has used up its quota is still told of it.
-Task<Event> Exchange::claim_within(std::size_t new_keys_max) {
+Task<Event> Exchange::claim_within(std::size_t new_keys_max, Clock::time_point began) {
   KeyQuota& quota = worker_.site.quota;
   const bool counted = quota.take(key_.tenant, new_keys_max, Clock::now());
   if (!counted) {
@@ -116,12 +117,12 @@ Task<Event> Exchange::claim_within(std::size_t new_keys_max) {
     }
     if (!*found) co_return Event::QuotaSpent;
   }
-  const Event event = co_await ask_for_claim();
+  const Event event = co_await ask_for_claim(began);
   if (counted && event != Event::Granted) quota.give_back(key_.tenant, Clock::now());
   co_return event;
 }
 
-Task<Event> Exchange::ask_for_claim() {
+Task<Event> Exchange::ask_for_claim(Clock::time_point began) {
   const auto asked = Clock::now();
   if (asked_.outfit->is_changed(route())) co_return Event::RouteChanged;
   if (!asked_.outfit->knows_of_changes(asked)) {
@@ -133,6 +134,7 @@ Task<Event> Exchange::ask_for_claim() {
   }
   claim_asked_ = boot_time();
   ClaimRequest request = claim_request();
+  request.asked = began;
   settlement_.emplace(worker_, Attempt{key_.key, token_, Fence{}}, claim_asked_ + route().lease());
   fail_point(FailPoint::BeforeClaim);
   auto result = co_await worker_.site.store->claim(std::move(request));

@@ -46,6 +46,9 @@ struct ClaimRequest {
   std::optional<std::chrono::seconds> indeterminate_retention;  ///< Absent: never expires.
   /// The store refuses to grant later than this after the call began (no ghost claims, spec 6).
   std::chrono::milliseconds not_after{1'000};
+  /// Since when the asker has been asking the store for this; absent: from now on. What the store
+  /// asks a server for one claim, one question after the other, has one deadline, from then on.
+  std::optional<std::chrono::steady_clock::time_point> asked;
   /// Earlier claims of the asking process on this key that nobody stands behind and that have no
   /// effect under way: where one of them stands, its place is taken.
   std::vector<ClaimToken> disowned;

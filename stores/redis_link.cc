@@ -29,10 +29,20 @@ std::shared_ptr<RedisLink> RedisLinks::link_of(const Executor& executor) {
 Task<Result<RedisReply>> RedisLinks::run(const RedisScript& script, std::size_t lane,
                                          std::vector<std::string> keys,
                                          std::vector<std::string> args, StoreTime not_after) {
+  const auto until = std::chrono::steady_clock::now() + site_->options.deadline;
+  return run_until(until, script, lane, std::move(keys), std::move(args), not_after);
+}
+
+Task<Result<RedisReply>> RedisLinks::run_until(std::chrono::steady_clock::time_point until,
+                                               const RedisScript& script, std::size_t lane,
+                                               std::vector<std::string> keys,
+                                               std::vector<std::string> args, StoreTime not_after) {
   const Executor executor = co_await asio::this_coro::executor;
-  if (site_->is_closed()) co_return Fault::StoreUnreachable;
+  if (site_->is_closed() || std::chrono::steady_clock::now() >= until) {
+    co_return Fault::StoreUnreachable;
+  }
   RedisLink& link = *link_of(executor);
-  co_return co_await link.run(script, lane, std::move(keys), std::move(args), not_after);
+  co_return co_await link.run(until, script, lane, std::move(keys), std::move(args), not_after);
 }
 
 std::size_t RedisLinks::lanes() const { return site_->topology.lanes(); }

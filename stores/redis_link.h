@@ -86,6 +86,13 @@ class RedisLinks {
                                              std::vector<std::string> keys,
                                              std::vector<std::string> args,
                                              StoreTime not_after = StoreTime{0});
+  /// The same for one of several questions that have one deadline together.
+  /// @param until  No answer is waited for longer.
+  [[nodiscard]] Task<Result<RedisReply>> run_until(std::chrono::steady_clock::time_point until,
+                                                   const RedisScript& script, std::size_t lane,
+                                                   std::vector<std::string> keys,
+                                                   std::vector<std::string> args,
+                                                   StoreTime not_after);
 
   /// 1, or in a cluster 16: parts of the store whose keys live together.
   [[nodiscard]] std::size_t lanes() const;

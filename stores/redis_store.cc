@@ -67,23 +67,32 @@ void append(std::vector<std::string>& words, const StoredResponse& response) {
 Task<Result<RedisTold>> RedisStore::ask(const RedisScript& script, std::size_t lane,
                                         std::vector<std::string> keys,
                                         std::vector<std::string> words, StoreTime not_after) {
+  const auto until = deadline_from(std::chrono::steady_clock::now());
+  return ask_until(until, script, lane, std::move(keys), std::move(words), not_after);
+}
+
+Task<Result<RedisTold>> RedisStore::ask_until(std::chrono::steady_clock::time_point until,
+                                              const RedisScript& script, std::size_t lane,
+                                              std::vector<std::string> keys,
+                                              std::vector<std::string> words, StoreTime not_after) {
   if (closed_) co_return Fault::StoreUnreachable;
   const auto asked = meeting_->boot();
-  auto reply = co_await links_.run(script, lane, std::move(keys), std::move(words), not_after);
+  auto reply =
+      co_await links_.run_until(until, script, lane, std::move(keys), std::move(words), not_after);
   auto told = meeting_->hear(lane, std::move(reply), asked);
   // A call may have lain somewhere for long, but no answer comes from later than now.
   if (told && told->is_late_or_leapt() && told->time() > meeting_->clock(lane).latest()) {
-    co_await doubt(lane);
+    co_await doubt(until, lane);
   }
   co_return told;
 }
 
-Task<void> RedisStore::doubt(std::size_t lane) {
+Task<void> RedisStore::doubt(std::chrono::steady_clock::time_point until, std::size_t lane) {
   auto keys = meeting_->names(lane).own();
   auto words = meeting_->beginning(lane);
   // Where it fails, the next call finds nothing written down and asks for it again.
-  static_cast<void>(
-      co_await links_.run(redis_scripts().doubt, lane, std::move(keys), std::move(words)));
+  static_cast<void>(co_await links_.run_until(until, redis_scripts().doubt, lane, std::move(keys),
+                                              std::move(words), StoreTime{0}));
 }
 
 std::size_t RedisStore::lane_of(const IdempotencyKey& key) const {
@@ -102,8 +111,9 @@ Task<Result<ClaimReply>> RedisStore::take(ClaimRequest request, Attempt abandone
   const std::size_t lane = lane_of(request.key);
   const StoreTime not_after = later(meeting_->clock(lane).now(), request.not_after);
   const auto shared = std::make_shared<const ClaimRequest>(std::move(request));
+  const auto until = deadline_from(shared->asked.value_or(std::chrono::steady_clock::now()));
   if (!shared->earlier.empty()) {
-    auto stands = co_await look(shared);
+    auto stands = co_await look(until, shared);
     if (!stands) co_return stands.error();
     if (*stands) co_return **std::move(stands);
   }
@@ -117,11 +127,11 @@ Task<Result<ClaimReply>> RedisStore::take(ClaimRequest request, Attempt abandone
     words.push_back(std::move(met));
     append(words, *shared, abandoned);
     auto keys = meeting_->names(lane).with(shared->key);
-    const auto told =
-        co_await ask(redis_scripts().claim, lane, std::move(keys), std::move(words), not_after);
+    const auto told = co_await ask_until(until, redis_scripts().claim, lane, std::move(keys),
+                                         std::move(words), not_after);
     if (!told) co_return told.error();
     if (told->is("unmet") && is_first) {
-      const auto introduced = co_await meet(lane);
+      const auto introduced = co_await meet(until, lane);
       if (!introduced) co_return introduced.error();
       continue;
     }
@@ -135,7 +145,7 @@ Task<Result<ClaimReply>> RedisStore::take(ClaimRequest request, Attempt abandone
 }
 
 Task<Result<std::optional<ClaimReply>>> RedisStore::look(
-    std::shared_ptr<const ClaimRequest> request) {
+    std::chrono::steady_clock::time_point until, std::shared_ptr<const ClaimRequest> request) {
   const auto& earlier = request->earlier;
   // Those that follow each other in one lane are one question.
   for (auto at = earlier.begin(); at != earlier.end();) {
@@ -149,7 +159,8 @@ Task<Result<std::optional<ClaimReply>>> RedisStore::look(
       keys.push_back(meeting_->names(lane).records() + raw(at->key));
       append(words, at->bindings);
     }
-    const auto told = co_await ask(redis_scripts().look, lane, std::move(keys), std::move(words));
+    const auto told =
+        co_await ask_until(until, redis_scripts().look, lane, std::move(keys), std::move(words));
     if (!told) co_return told.error();
     if (told->is("free")) continue;
     auto reply = claim_reply(*told);
@@ -159,10 +170,11 @@ Task<Result<std::optional<ClaimReply>>> RedisStore::look(
   co_return std::optional<ClaimReply>();
 }
 
-Task<Result<void>> RedisStore::meet(std::size_t lane) {
+Task<Result<void>> RedisStore::meet(std::chrono::steady_clock::time_point until, std::size_t lane) {
   auto keys = meeting_->names(lane).own();
   auto words = meeting_->question(lane);
-  const auto told = co_await ask(redis_scripts().meet, lane, std::move(keys), std::move(words));
+  const auto told =
+      co_await ask_until(until, redis_scripts().meet, lane, std::move(keys), std::move(words));
   if (!told) co_return told.error();
   co_return meeting_->take(lane, *told);
 }

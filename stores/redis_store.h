@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -58,23 +59,35 @@ class RedisStore final : public Store {
                                                        const StoreClock& clock);
 
  private:
-  /// Runs a script on the lane's own keys, or on those and a record.
   RedisStore(const RedisOptions& options, std::shared_ptr<RedisMeeting> meeting);
+  /// Runs a script on the lane's own keys, or on those and a record.
   [[nodiscard]] Task<Result<RedisTold>> ask(const RedisScript& script, std::size_t lane,
                                             std::vector<std::string> keys,
                                             std::vector<std::string> words,
                                             StoreTime not_after = StoreTime{0});
+  /// The same for one of several questions that have one deadline together.
+  [[nodiscard]] Task<Result<RedisTold>> ask_until(std::chrono::steady_clock::time_point until,
+                                                  const RedisScript& script, std::size_t lane,
+                                                  std::vector<std::string> keys,
+                                                  std::vector<std::string> words,
+                                                  StoreTime not_after = StoreTime{0});
+  [[nodiscard]] std::chrono::steady_clock::time_point deadline_from(
+      std::chrono::steady_clock::time_point asked) const {
+    return asked + options_.deadline;
+  }
   /// Has it written down in the lane that the server's clock has leapt.
-  [[nodiscard]] Task<void> doubt(std::size_t lane);
+  [[nodiscard]] Task<void> doubt(std::chrono::steady_clock::time_point until, std::size_t lane);
   [[nodiscard]] Task<Result<ClaimReply>> take(ClaimRequest request, Attempt abandoned);
   [[nodiscard]] Task<Result<std::optional<ClaimReply>>> look(
-      std::shared_ptr<const ClaimRequest> request);
+      std::chrono::steady_clock::time_point until, std::shared_ptr<const ClaimRequest> request);
   /// Meets the store again in one lane, where it is no longer the one that was met.
-  [[nodiscard]] Task<Result<void>> meet(std::size_t lane);
+  [[nodiscard]] Task<Result<void>> meet(std::chrono::steady_clock::time_point until,
+                                        std::size_t lane);
   /// Which key the attempt has, whatever lane it is in.
   [[nodiscard]] Task<Result<std::optional<IdempotencyKey>>> locate(Reference reference);
   [[nodiscard]] Task<Result<std::optional<RecordView>>> shown(IdempotencyKey key,
                                                               std::string reference);
+  [[nodiscard]] Task<Result<bool>> acknowledge_lanes();
   [[nodiscard]] Task<Result<SweepReport>> sweep_lane(std::size_t lane, std::size_t limit);
   /// @return true: there is more to take out.
   [[nodiscard]] Task<Result<bool>> trim_lane(std::size_t lane);
@@ -87,7 +100,6 @@ class RedisStore final : public Store {
   [[nodiscard]] std::size_t lanes() const { return meeting_->lanes(); }
   void listen();
 
-  [[nodiscard]] Task<Result<bool>> acknowledge_lanes();
   const RedisOptions options_;
   const std::shared_ptr<RedisMeeting> meeting_;
   const std::shared_ptr<KeyWaits> waits_;

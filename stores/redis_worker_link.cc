@@ -51,13 +51,12 @@ RedisNode& RedisLink::holder(std::size_t lane) {
   return *holder;
 }
 
-Task<Result<RedisReply>> RedisLink::run(const RedisScript& script, std::size_t lane,
-                                        std::vector<std::string> keys,
+Task<Result<RedisReply>> RedisLink::run(Clock::time_point until, const RedisScript& script,
+                                        std::size_t lane, std::vector<std::string> keys,
                                         std::vector<std::string> args, StoreTime not_after) {
   const std::weak_ptr<RedisLink> weak = weak_from_this();
   const std::shared_ptr<RedisSite> site = site_;
   const std::string count = std::to_string(keys.size());
-  const Clock::time_point until = Clock::now() + site->options.deadline;
   Route route{lane, &holder(lane)};
   for (;;) {
     RedisCall call;

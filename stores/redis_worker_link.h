@@ -19,8 +19,9 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
  public:
   RedisLink(Executor executor, std::shared_ptr<RedisSite> site);
 
-  /// What RedisLinks::run promises.
-  [[nodiscard]] Task<Result<RedisReply>> run(const RedisScript& script, std::size_t lane,
+  /// What RedisLinks::run_until promises.
+  [[nodiscard]] Task<Result<RedisReply>> run(RedisCall::Clock::time_point until,
+                                             const RedisScript& script, std::size_t lane,
                                              std::vector<std::string> keys,
                                              std::vector<std::string> args, StoreTime not_after);
   /// Asks the sentinels once a second who is the primary, so that one that was demoted and does not
