@@ -57,7 +57,10 @@ TEST_F(RedisLinkTest, ScriptsThatAreNamedAreThereBeforeTheFirstCall) {
 
 TEST_F(RedisLinkTest, EachOfManyCallsAtOnceGetsItsOwnAnswerInTheOrderInWhichTheyWereAsked) {
   RedisServer server;
-  Links links(redis_options(server.url()));
+  // A script that the server has to be told first is asked for twice, the second time behind others.
+  RedisHooks hooks;
+  hooks.scripts = {&kAppend};
+  Links links(redis_options(server.url()), std::move(hooks));
   std::deque<std::future<Result<RedisReply>>> calls;
   for (int i = 0; i < 2'000; ++i) {
     calls.push_back(links.start(kAppend, 0, {links.list()}, {std::to_string(i)}));
@@ -296,8 +299,6 @@ TEST_F(RedisLinkTest, ClosingEndsWhatIsUnderWay) {
   server.resume();
 }
 
-}  // namespace
-}  // namespace semel
 TEST_F(RedisLinkTest, AServerThatOneWorkerHasReachedAgainIsDownForNone) {
   RedisServer server;
   Links links(redis_options(server.url()));
@@ -319,3 +320,5 @@ TEST_F(RedisLinkTest, AServerThatOneWorkerHasReachedAgainIsDownForNone) {
   other.stop();
 }
 
+}  // namespace
+}  // namespace semel
