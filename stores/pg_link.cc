@@ -62,8 +62,7 @@ Task<Result<PgRows>> PgLink::call(std::shared_ptr<PgLink> self, const PgStatemen
     self->pipeline_->ask(call);
     self->flush_later();
   }
-  auto wait = [&call](auto handler) { call->on_settled(std::move(handler)); };
-  co_await asio::async_initiate<const asio::use_awaitable_t<Executor>, void()>(wait, kAwait);
+  co_await call->waits.wait();
   co_return *std::move(call->reply);
 }
 
@@ -202,7 +201,7 @@ void PgLink::flush_later() {
 bool PgLink::take_answers() {
   PgCalls settled;
   const auto state = pipeline_->receive(settled);
-  resume_later(executor_, std::move(settled));
+  resume_later(executor_, settled);
   while (const auto payload = socket_->connection().notification()) {
     if (terms_.on_notification) terms_.on_notification(*payload);
   }
@@ -285,7 +284,7 @@ void PgLink::break_off(Fault fault, const std::string& trouble) {
     down_since_ = now;
   }
   terms_.standing->down(lane_, trouble);
-  resume_later(executor_, std::move(settled));
+  resume_later(executor_, settled);
   if (was_up && terms_.on_loss) terms_.on_loss();
 }
 

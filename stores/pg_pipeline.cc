@@ -10,28 +10,7 @@ namespace {
 constexpr int kGapsMax = 8;
 constexpr std::string_view kNotPrepared = "26000";
 
-/// The calls of one group, posted as one piece of work.
-class WakeUp {
- public:
-  explicit WakeUp(PgCalls calls) : calls_(std::move(calls)) {}
-  WakeUp(WakeUp&&) = default;
-  WakeUp& operator=(WakeUp&&) = delete;
-  ~WakeUp() {
-    for (const auto& call : calls_) call->abandon();
-  }
-  void operator()() {
-    for (const auto& call : calls_) call->resume();
-  }
-
- private:
-  PgCalls calls_;
-};
-
 }  // namespace
-
-void resume_later(const Executor& executor, PgCalls settled) {
-  if (!settled.empty()) asio::post(executor, WakeUp(std::move(settled)));
-}
 
 PgPipeline::State PgPipeline::send() {
   if (is_worn_) return State::Worn;
