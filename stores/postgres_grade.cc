@@ -29,8 +29,8 @@ std::string grade_in_words(const PgFacts& facts) {
 
 std::string remark_on(const PgFacts& facts) {
   if (facts.major() == kTestedMajor) return "";
-  return "PostgreSQL " + std::to_string(facts.major()) + " is not tested, " +
-         std::to_string(kTestedMajor) + " is";
+  return "postgres: the server is version " + std::to_string(facts.major()) +
+         "; Semel is tested with " + std::to_string(kTestedMajor);
 }
 
 }  // namespace semel::postgres

@@ -89,10 +89,8 @@ void Meeting::begin(const PgFacts& facts, const PgRows& answer, std::chrono::nan
   acknowledgements_ = met->acknowledgements;
   refresh(facts);
   const std::lock_guard lock(mutex_);
-  remark_ = remark_on(facts);
   if (witness_.store_id().empty() && met->last_fence != Fence{}) {
-    if (!remark_.empty()) remark_ += "; ";
-    remark_ +=
+    remark_ =
         "no witness knows this store: whether it lost anything before this start cannot be told; "
         "there is one from now on";
   }
@@ -145,8 +143,12 @@ void Meeting::refresh(const PgFacts& facts) {
 std::string Meeting::remark() const {
   std::string remark = witness_.remark();
   const std::lock_guard lock(mutex_);
-  if (!remark.empty() && !remark_.empty()) remark += "; ";
-  return remark + remark_;
+  for (const std::string& more : {remark_, remark_on(facts_)}) {
+    if (more.empty()) continue;
+    if (!remark.empty()) remark += "; ";
+    remark += more;
+  }
+  return remark;
 }
 
 }  // namespace semel::postgres

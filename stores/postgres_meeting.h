@@ -66,7 +66,7 @@ class Meeting {
 
   [[nodiscard]] PgFacts facts() const;
   void refresh(const PgFacts& facts);
-  /// What an operator should know at the start; empty: nothing.
+  /// What an operator should know; empty: nothing.
   [[nodiscard]] std::string remark() const;
 
  private:
@@ -78,7 +78,7 @@ class Meeting {
   mutable std::mutex mutex_;
   Known highest_;
   PgFacts facts_;
-  std::string remark_;
+  std::string remark_;  ///< What the start found.
 };
 
 }  // namespace semel::postgres
