@@ -60,9 +60,9 @@ const PgStatement kAdopt{"semel_adopt",
                          {Bytea, ByteaArray, TextArray, Int8Array, Int8Array, Int8}};
 
 const PgStatement kSweep{"semel_sweep",
-                         "SELECT * FROM semel.sweep($1, $2, $3, $4, $5)",
+                         "SELECT * FROM semel.sweep($1, $2, $3, $4, $5, $6)",
                          Kind::Write,
-                         {Int4, Int8, Bool, Int8, Int8}};
+                         {Int4, Int8, Bool, Int8, Int8, Text}};
 
 const PgStatement kHealth{"semel_health", "SELECT * FROM semel.health()", Kind::Read, {}};
 

@@ -28,7 +28,6 @@ constexpr std::size_t kBatchMax = 1'000;
 /// How many records one call looks at for a page, or to forget: some 10 ms of the server's.
 constexpr std::int32_t kLooks = 10'000;
 constexpr std::int32_t kForgottenAtOnce = 500;
-constexpr std::chrono::seconds kFactsAge{60};
 
 std::size_t spread_of(const IdempotencyKey& key) { return KeyHash()(key); }
 
@@ -269,6 +268,7 @@ Task<Result<SweepReport>> PostgresStore::sweep(std::size_t limit) {
   } else {
     params.resize(params.size() + 2);
   }
+  params.push_back(renewal_.is_due() ? PgValue(meeting_->writer()) : PgValue());
   const auto answer = co_await ask(kSweep, kHouse, std::move(params));
   if (!answer) co_return answer.error();
   PgColumns columns(answer->rows.front());
@@ -320,12 +320,7 @@ Task<StoreHealth> PostgresStore::health() {
 }
 
 Task<> PostgresStore::refresh_facts() {
-  using std::chrono::duration_cast;
-  using std::chrono::seconds;
-  const auto now = duration_cast<seconds>(Steady::now().time_since_epoch()).count();
-  std::int64_t before = facts_asked_;
-  if (now - before < kFactsAge.count()) co_return;
-  if (!facts_asked_.compare_exchange_strong(before, now)) co_return;
+  if (!facts_age_.is_due()) co_return;
   std::vector<PgValue> nothing;
   const auto answer = co_await links_->call(pg_facts_statement(), kHouse, std::move(nothing));
   if (!answer) co_return;

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "stores/key_waits.h"
 #include "stores/open.h"
+#include "stores/pace.h"
 #include "stores/pg_links.h"
 #include "stores/pg_session.h"
 #include "stores/postgres_meeting.h"
@@ -73,7 +73,10 @@ class PostgresStore final : public Store {
   const PostgresOptions options_;
   const std::shared_ptr<postgres::Meeting> meeting_;
   const std::shared_ptr<KeyWaits> waits_;
-  std::atomic<std::int64_t> facts_asked_{0};  ///< Seconds of the steady clock.
+  Pace facts_age_{std::chrono::seconds(60)};
+  /// How often this process says that it is there: what is noted of it is kept for 30 days and
+  /// more.
+  Pace renewal_{std::chrono::hours(1)};
   std::unique_ptr<PgLinks> links_;
 };
 

@@ -26,24 +26,35 @@ CREATE TABLE semel.store (
     replaced         text[] NOT NULL DEFAULT '{}',  -- Of these, the ones that he knows of.
     contradicted     bigint NOT NULL DEFAULT 0,   -- Late answers after "it did not happen".
     routes           bytea,                       -- The terms of the routes; null: none yet.
-    routes_version   bigint NOT NULL DEFAULT 1,
-    trimmed_xid      xid8 NOT NULL DEFAULT '0',   -- Up to this event the log keeps none.
-    trimmed_seq      bigint NOT NULL DEFAULT 0
+    routes_version   bigint NOT NULL DEFAULT 1
+) WITH (fillfactor = 10);
+
+-- How far housekeeping has come, in one row that no claim reads: it is written each second, and some
+-- old transaction may keep all that it was before.
+CREATE TABLE semel.progress (
+    the_only_one boolean PRIMARY KEY DEFAULT true CHECK (the_only_one),
+    passed       bigint NOT NULL DEFAULT 0,     -- Up to this claim what was overtaken is gone.
+    aged         bigint NOT NULL DEFAULT 0,     -- Up to this claim a writer's note may have aged out.
+    trimmed_xid  xid8 NOT NULL DEFAULT '0',     -- Up to this event the log keeps none.
+    trimmed_seq  bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 10);
 
 -- Numbers of claims. They rise, with gaps. What was given to whom stands in `writer`.
 CREATE SEQUENCE semel.fences;
 
--- The last fence that each connection of each process was given, in the transaction of the claim:
--- a store that says less than a process was told has lost claims.
+-- What each connection of each process was given, in the transaction of the claim. The highest
+-- fence counts: a store that says less than a process was told has lost claims. A claim adds its row
+-- and changes none, so that the next one finds the highest at once, whatever some old transaction
+-- keeps of those below. The sweep takes these away.
 CREATE TABLE semel.writer (
     writer text NOT NULL,
     lane   int NOT NULL,
     fence  bigint NOT NULL,
-    seen   bigint NOT NULL,
-    PRIMARY KEY (writer, lane)
-) WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+    seen   bigint NOT NULL,                       -- When the process was last known to be there.
+    PRIMARY KEY (writer, lane, fence)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
         autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX writer_fence ON semel.writer (fence);
 
 -- Windows and policy of the routes of today that have keys.
 CREATE TABLE semel.route (
@@ -112,3 +123,4 @@ CREATE TABLE semel.event (
 
 INSERT INTO semel.store (format, store_id)
 VALUES (1, pg_catalog.replace(pg_catalog.gen_random_uuid()::text, '-', ''));
+INSERT INTO semel.progress DEFAULT VALUES;

@@ -37,13 +37,20 @@ BEGIN
     RETURN FOUND;
 END $$;
 
--- For one process: is what it was told here still here?
+-- The highest fence that is noted for a connection of a process; null: none is.
+CREATE FUNCTION semel.noted(p_writer text, p_lane int) RETURNS bigint LANGUAGE sql STABLE
+RETURN (SELECT w.fence FROM semel.writer w WHERE w.writer = p_writer AND w.lane = p_lane
+        ORDER BY w.fence DESC LIMIT 1);
+
+-- For one process: is what it was told here still here? Where nothing is noted of it, it may have
+-- been away for so long that its note was dropped: up to there nothing can be told, or is missed.
 -- @return  Why not, in words; null: it is.
 CREATE FUNCTION semel.loss_of(p_store text, p_writer text, p_lane int, p_fence bigint)
 RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE
     store semel.store;
-    found_fence bigint;
+    found_fence bigint := semel.noted(p_writer, p_lane);
+    aged bigint;
 BEGIN
     SELECT * INTO store FROM semel.store;
     IF store.store_id IS DISTINCT FROM p_store
@@ -51,9 +58,8 @@ BEGIN
         RETURN format('it is store %s, and a process that writes as %s knew store %s',
                       store.store_id, p_writer, p_store);
     END IF;
-    SELECT w.fence INTO found_fence FROM semel.writer w
-    WHERE w.writer = p_writer AND w.lane = p_lane;
-    IF greatest(found_fence, store.accounted) < p_fence THEN
+    SELECT p.aged INTO aged FROM semel.progress p;
+    IF greatest(coalesce(found_fence, aged), store.accounted) < p_fence THEN
         RETURN format('%s was told of its claim %s, and the store has %s as its last one',
                       p_writer, p_fence, coalesce(found_fence::text, 'none'));
     END IF;

@@ -99,15 +99,19 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- What a process is told of its claim, so that it can say so later.
-CREATE FUNCTION semel.note(p_writer text, p_lane int, p_fence bigint, p_at bigint) RETURNS void
-LANGUAGE sql VOLATILE
-BEGIN ATOMIC
-    INSERT INTO semel.writer AS w (writer, lane, fence, seen)
-    VALUES (p_writer, p_lane, p_fence, p_at)
-    ON CONFLICT (writer, lane)
-        DO UPDATE SET fence = greatest(w.fence, excluded.fence), seen = excluded.seen;
-END;
+-- Notes for a process that it is told of a claim which was made before. Something is written in any
+-- case, and no row is added beside a note that the sweep has passed: the highest one changes, if need
+-- be its fence.
+CREATE FUNCTION semel.note_again(p_writer text, p_lane int, p_fence bigint, p_at bigint)
+RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    UPDATE semel.writer w SET fence = greatest(w.fence, p_fence), seen = p_at
+    WHERE w.writer = p_writer AND w.lane = p_lane AND w.fence = semel.noted(p_writer, p_lane);
+    IF NOT FOUND THEN
+        INSERT INTO semel.writer (writer, lane, fence, seen)
+        VALUES (p_writer, p_lane, p_fence, p_at);
+    END IF;
+END $$;
 
 -- Takes a key, or says why not. With `p_abandoned_token` it is a supersede.
 CREATE FUNCTION semel.claim(
@@ -142,11 +146,13 @@ DECLARE
 BEGIN
     -- Of a free key in a whole store this look and one row are all, as nearly always.
     SELECT s.store_id, s.suspect IS NOT NULL, s.has_leapt, s.acknowledgements,
-           greatest(w.fence, s.accounted), r.key IS NOT NULL
+           greatest((SELECT w.fence FROM semel.writer w
+                     WHERE w.writer = p_writer AND w.lane = p_known_lane
+                           AND w.fence >= p_known_fence
+                     ORDER BY w.fence DESC LIMIT 1), s.accounted),
+           r.key IS NOT NULL
     INTO store_id, is_suspect, has_leapt, told.acknowledgements, fence, is_taken
-    FROM semel.store s
-         LEFT JOIN semel.writer w ON w.writer = p_writer AND w.lane = p_known_lane
-         LEFT JOIN semel.record r ON r.key = p_key;
+    FROM semel.store s LEFT JOIN semel.record r ON r.key = p_key;
 
     told.now := now;
     IF store_id IS DISTINCT FROM p_store OR fence < p_known_fence THEN
@@ -196,7 +202,7 @@ BEGIN
                 ELSIF answer.reply = 'own' THEN
                     -- Told now for the first time, it may be. As something is written, this answer
                     -- waits for standbys as that of a new claim does.
-                    PERFORM semel.note(p_writer, p_lane, answer.fence, at);
+                    PERFORM semel.note_again(p_writer, p_lane, answer.fence, at);
                 END IF;
             END IF;
             IF answer.reply IS NOT NULL THEN
@@ -242,11 +248,8 @@ BEGIN
         'in_flight', p_policy, is_watched, p_key, p_token, p_reference, p_caller, p_guards,
         p_fingerprint, freed_fence, freed_token, p_tenant, p_route)
     RETURNING r.fence INTO told.fence;
-    UPDATE semel.writer w SET fence = greatest(w.fence, told.fence), seen = at
-    WHERE w.writer = p_writer AND w.lane = p_lane;
-    IF NOT FOUND THEN
-        PERFORM semel.note(p_writer, p_lane, told.fence, at);
-    END IF;
+    INSERT INTO semel.writer (writer, lane, fence, seen)
+    VALUES (p_writer, p_lane, told.fence, at);
     IF p_tells THEN
         PERFORM semel.tell('claimed', at, p_key, p_reference, told.fence, p_policy, p_tenant,
                            p_route);

@@ -21,15 +21,94 @@ BEGIN
     ), last AS (
         SELECT o.xid, o.seq FROM oldest o WHERE o.goes ORDER BY o.xid DESC, o.seq DESC LIMIT 1
     ), noted AS (
-        UPDATE semel.store SET trimmed_xid = l.xid, trimmed_seq = l.seq FROM last l
+        UPDATE semel.progress SET trimmed_xid = l.xid, trimmed_seq = l.seq FROM last l
     )
     SELECT count(*) INTO dropped FROM oldest o WHERE o.goes;
     RETURN dropped = p_limit;
 END $$;
 
+-- Drops the notes of claims that a later claim on the same connection has overtaken: for each of
+-- the next `p_limit` claims the one before it, so that nothing is looked at that is gone already.
+CREATE FUNCTION semel.drop_overtaken(p_at bigint, p_limit int)
+RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    -- A claim that was noted so long ago has no lower one behind it that is still on its way.
+    lag    CONSTANT bigint := 10000000;
+    note   semel.writer;
+    looks  int := 0;
+    came   bigint;
+BEGIN
+    FOR note IN
+        SELECT w.* FROM semel.writer w WHERE w.fence > (SELECT p.passed FROM semel.progress p)
+        ORDER BY w.fence LIMIT p_limit
+    LOOP
+        EXIT WHEN note.seen BETWEEN p_at - lag AND p_at;
+        DELETE FROM semel.writer w
+        WHERE w.writer = note.writer AND w.lane = note.lane
+              AND w.fence = (SELECT b.fence FROM semel.writer b
+                             WHERE b.writer = note.writer AND b.lane = note.lane
+                                   AND b.fence < note.fence
+                             ORDER BY b.fence DESC LIMIT 1);
+        looks := looks + 1;
+        came := note.fence;
+    END LOOP;
+    UPDATE semel.progress SET passed = came WHERE came IS NOT NULL;
+    RETURN looks = p_limit;
+END $$;
+
+-- A process that runs says so of all its connections, also of those that it makes no use of.
+CREATE FUNCTION semel.renew(p_writer text, p_at bigint) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    a_day CONSTANT bigint := 86400000000;
+    note  semel.writer;
+BEGIN
+    LOOP
+        SELECT * INTO note FROM semel.writer w
+        WHERE w.writer = p_writer AND w.lane < coalesce(note.lane, 2147483647)
+        ORDER BY w.lane DESC, w.fence DESC LIMIT 1;
+        EXIT WHEN NOT FOUND;
+        UPDATE semel.writer w SET seen = p_at
+        WHERE w.writer = note.writer AND w.lane = note.lane AND w.fence = note.fence
+              AND w.seen < p_at - a_day;
+    END LOOP;
+END $$;
+
+-- Drops what is noted of processes that were not here for longer than anything that they could miss
+-- is kept. Looks at a few connections, somewhere; `aged` has it that none of them counts as lost.
+CREATE FUNCTION semel.drop_aged(p_at bigint) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    looks      CONSTANT int := 16;
+    thirty_days CONSTANT bigint := 2592000;
+    kept       bigint := (SELECT max(greatest(r.retention, r.indeterminate_retention))
+                          FROM semel.route r);
+    oldest     bigint := semel.later(p_at, -greatest(kept, thirty_days));
+    passed     bigint := (SELECT p.passed FROM semel.progress p);
+    note       semel.writer;
+    last_aged  bigint;
+BEGIN
+    note.writer := md5(random()::text);
+    note.lane := 0;
+    FOR i IN 1 .. looks LOOP
+        SELECT * INTO note FROM semel.writer w
+        WHERE (w.writer, w.lane) < (note.writer, note.lane)
+        ORDER BY w.writer DESC, w.lane DESC, w.fence DESC LIMIT 1;
+        IF NOT FOUND THEN  -- Around, to the end of the names.
+            SELECT * INTO note FROM semel.writer w
+            ORDER BY w.writer DESC, w.lane DESC, w.fence DESC LIMIT 1;
+            EXIT WHEN NOT FOUND;
+        END IF;
+        CONTINUE WHEN note.seen >= oldest OR note.fence > passed;
+        DELETE FROM semel.writer w WHERE w.writer = note.writer AND w.lane = note.lane;
+        last_aged := greatest(last_aged, note.fence);
+    END LOOP;
+    UPDATE semel.progress SET aged = greatest(aged, last_aged) WHERE last_aged IS NOT NULL;
+END $$;
+
 CREATE FUNCTION semel.sweep(
     p_limit int, p_latest bigint, p_tells boolean,
     p_event_age bigint, p_event_count bigint,  -- Seconds; null: there is no log to trim.
+    p_writer text,                             -- Now and then who asks, and lives; else null.
     OUT now bigint, OUT expired bigint, OUT owner_lost bigint, OUT more boolean
 ) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -95,4 +174,9 @@ BEGIN
        AND semel.trim(now, p_limit, p_event_age * 1000000, p_event_count) THEN
         more := true;
     END IF;
+    IF semel.drop_overtaken(now, p_limit) THEN
+        more := true;
+    END IF;
+    PERFORM semel.renew(p_writer, now);
+    PERFORM semel.drop_aged(now);
 END $$;

@@ -10,9 +10,9 @@ RETURNS TABLE (
     policy semel.policy, tenant bytea, route bytea, reason semel.reason, status int,
     happened boolean, at bigint
 ) LANGUAGE sql STABLE AS $$
-SELECT s.store_id, s.trimmed_xid, s.trimmed_seq, pg_snapshot_xmax(pg_current_snapshot()),
+SELECT s.store_id, p.trimmed_xid, p.trimmed_seq, pg_snapshot_xmax(pg_current_snapshot()),
        (SELECT q.last_value FROM semel.event_seqs q), e.*
-FROM semel.store s LEFT JOIN LATERAL (
+FROM semel.store s CROSS JOIN semel.progress p LEFT JOIN LATERAL (
     SELECT o.xid, o.seq, o.kind, o.key, o.reference, o.fence, o.policy, o.tenant, o.route,
            o.reason, o.status, o.happened, o.at
     FROM semel.event o
