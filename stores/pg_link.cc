@@ -66,6 +66,13 @@ Task<Result<PgRows>> PgLink::call(std::shared_ptr<PgLink> self, const PgStatemen
   co_return *std::move(call->reply);
 }
 
+void PgLink::tell(const PgStatement& statement, std::vector<PgValue> params) {
+  if (state_ != State::Up || pipeline_->size() >= kCallsMax) return;
+  pipeline_->ask(
+      std::make_shared<PgCall>(statement, std::move(params), Clock::now() + terms_.deadline));
+  flush_later();
+}
+
 Task<> PgLink::live(std::shared_ptr<PgLink> self) {
   milliseconds pause = kPauseMin;
   while (self->state_ != State::Closed) {

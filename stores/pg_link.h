@@ -49,6 +49,8 @@ class PgLink : public std::enable_shared_from_this<PgLink> {
   [[nodiscard]] static Task<Result<PgRows>> call(std::shared_ptr<PgLink> self,
                                                  const PgStatement& statement,
                                                  std::vector<PgValue> params);
+  /// As PgLinks::tell.
+  void tell(const PgStatement& statement, std::vector<PgValue> params);
   void close();
   [[nodiscard]] std::size_t lane() const { return lane_; }
 

@@ -74,6 +74,13 @@ Task<Result<PgRows>> PgLinks::call(const PgStatement& statement, std::size_t spr
   co_return co_await PgLink::call(std::move(link), statement, std::move(params));
 }
 
+void PgLinks::tell(const Executor& executor, const PgStatement& statement, std::size_t spread,
+                   std::vector<PgValue> params) {
+  if (impl_->is_closed) return;
+  const auto worker = impl_->of(executor);
+  worker->links[spread % worker->links.size()]->tell(statement, std::move(params));
+}
+
 std::size_t PgLinks::lane_of(const Executor& executor, std::size_t spread) {
   if (impl_->is_closed) return 0;  // The call itself will be refused.
   const auto worker = impl_->of(executor);

@@ -77,6 +77,11 @@ class PgLinks {
   ///         StoreFull: the server has no room. RecordCorrupt: it found a broken page or index.
   [[nodiscard]] Task<Result<PgRows>> call(const PgStatement& statement, std::size_t spread,
                                           std::vector<PgValue> params);
+  /// The same, whose answer nobody waits for: it may get lost, and where the connection is down it
+  /// is not sent.
+  /// @thread The worker of `executor`.
+  void tell(const Executor& executor, const PgStatement& statement, std::size_t spread,
+            std::vector<PgValue> params);
   /// The number of the connection that this call would take: unique in this process, and the same
   /// after a reconnect.
   [[nodiscard]] std::size_t lane_of(const Executor& executor, std::size_t spread);

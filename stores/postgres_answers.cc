@@ -148,28 +148,47 @@ ClaimAnswer claim_answer(const PgRow& row) {
   return told;
 }
 
-Result<WriteReply> write_answer(const PgRow& row) {
+WriteAnswer write_answer(const PgRow& row) {
   PgColumns columns(row);
+  WriteAnswer told;
   static_cast<void>(columns.time());
   const std::string_view word = columns.text();
-  if (!columns.ok()) return Fault::RecordCorrupt;
-  if (word == "done") return WriteReply::Done;
-  if (word == "stale") return WriteReply::Stale;
-  if (word == "done_against_word") return WriteReply::DoneAgainstWord;
-  if (word == "stale_against_word") return WriteReply::StaleAgainstWord;
-  return Fault::RecordCorrupt;
+  const bool is_watched = columns.flag();
+  if (!columns.ok()) return told;
+  told.is_watched = is_watched;
+  if (word == "done") told.reply = WriteReply::Done;
+  if (word == "stale") told.reply = WriteReply::Stale;
+  if (word == "done_against_word") told.reply = WriteReply::DoneAgainstWord;
+  if (word == "stale_against_word") told.reply = WriteReply::StaleAgainstWord;
+  return told;
 }
 
-Result<ResolveReply> resolve_answer(const PgRow& row) {
+ResolveAnswer resolve_answer(const PgRow& row) {
   PgColumns columns(row);
+  ResolveAnswer told;
   static_cast<void>(columns.time());
   const std::string_view word = columns.text();
+  const auto key = columns.maybe_text();
+  if (!columns.ok()) return told;
+  if (key) told.watched = std::string(*key);
+  if (word == "done") told.reply = ResolveReply::Done;
+  if (word == "not_found") told.reply = ResolveReply::NotFound;
+  if (word == "not_unknown") told.reply = ResolveReply::NotUnknown;
+  if (word == "attempt_alive") told.reply = ResolveReply::AttemptAlive;
+  return told;
+}
+
+Result<SweepAnswer> sweep_answer(const PgRow& row) {
+  PgColumns columns(row);
+  SweepAnswer told;
+  static_cast<void>(columns.time());
+  told.report.expired = static_cast<std::size_t>(columns.number());
+  told.report.owner_lost = static_cast<std::size_t>(columns.number());
+  told.report.more = columns.flag();
+  const auto keys = columns.maybe_text();
   if (!columns.ok()) return Fault::RecordCorrupt;
-  if (word == "done") return ResolveReply::Done;
-  if (word == "not_found") return ResolveReply::NotFound;
-  if (word == "not_unknown") return ResolveReply::NotUnknown;
-  if (word == "attempt_alive") return ResolveReply::AttemptAlive;
-  return Fault::RecordCorrupt;
+  if (keys) told.watched = std::string(*keys);
+  return told;
 }
 
 Result<RecordView> found_record(const PgRow& row) {

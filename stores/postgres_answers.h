@@ -22,8 +22,26 @@ struct ClaimAnswer {
   std::optional<std::int64_t> acknowledgements;
 };
 [[nodiscard]] ClaimAnswer claim_answer(const PgRow& row);
-[[nodiscard]] Result<WriteReply> write_answer(const PgRow& row);
-[[nodiscard]] Result<ResolveReply> resolve_answer(const PgRow& row);
+
+/// How an attempt ended, and whether somebody waits to hear of it.
+struct WriteAnswer {
+  Result<WriteReply> reply = Fault::RecordCorrupt;
+  bool is_watched = false;
+};
+[[nodiscard]] WriteAnswer write_answer(const PgRow& row);
+
+struct ResolveAnswer {
+  Result<ResolveReply> reply = Fault::RecordCorrupt;
+  PgValue watched;  ///< The key, if somebody waits for it.
+};
+[[nodiscard]] ResolveAnswer resolve_answer(const PgRow& row);
+
+struct SweepAnswer {
+  SweepReport report;
+  PgValue watched;  ///< The keys that somebody waits for, as an array, if there are any.
+};
+[[nodiscard]] Result<SweepAnswer> sweep_answer(const PgRow& row);
+
 /// @param row  Of `semel.find`.
 [[nodiscard]] Result<RecordView> found_record(const PgRow& row);
 /// @param row  Of `semel.list`. @return Absent: none fits.

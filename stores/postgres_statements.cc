@@ -34,6 +34,8 @@ const PgStatement kMark{"semel_mark",
                         Kind::Write,
                         {Bytea, Bytea, Int8, Text, Int4, Int8, Bool}};
 
+const PgStatement kWake{"semel_wake", "SELECT semel.wake($1)", Kind::Read, {ByteaArray}};
+
 const PgStatement kFind{
     "semel_find", "SELECT * FROM semel.find($1, $2, $3)", Kind::Read, {Bytea, Bytea, Int8}};
 

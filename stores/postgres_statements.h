@@ -11,6 +11,7 @@ extern const PgStatement kClaim;  ///< Also supersede().
 extern const PgStatement kRecord;
 extern const PgStatement kRelease;
 extern const PgStatement kMark;
+extern const PgStatement kWake;  ///< Answers nothing.
 extern const PgStatement kFind;
 extern const PgStatement kList;
 extern const PgStatement kResolve;

@@ -108,7 +108,22 @@ Task<Result<WriteReply>> PostgresStore::record(Attempt attempt, StoredResponsePt
   params.push_back(pg_bool(tells()));
   const auto answer = co_await ask(kRecord, spread_of(attempt.key), std::move(params));
   if (!answer) co_return answer.error();
-  co_return write_answer(answer->rows.front());
+  co_return ended(co_await asio::this_coro::executor, attempt.key, answer->rows.front());
+}
+
+Result<WriteReply> PostgresStore::ended(const Executor& executor, const IdempotencyKey& key,
+                                        const PgRow& row) {
+  WriteAnswer told = write_answer(row);
+  if (told.is_watched) {
+    const std::vector<PgValue> keys{pg_key(key)};
+    wake(executor, spread_of(key), pg_array(PgType::Bytea, keys));
+  }
+  return std::move(told.reply);
+}
+
+void PostgresStore::wake(const Executor& executor, std::size_t spread, PgValue keys) {
+  std::vector<PgValue> params{std::move(keys)};
+  links_->tell(executor, kWake, spread, std::move(params));
 }
 
 Task<Result<WriteReply>> PostgresStore::release(Attempt attempt) {
@@ -120,7 +135,7 @@ Task<Result<WriteReply>> PostgresStore::release(Attempt attempt) {
   params.push_back(pg_bool(tells()));
   const auto answer = co_await ask(kRelease, spread_of(attempt.key), std::move(params));
   if (!answer) co_return answer.error();
-  co_return write_answer(answer->rows.front());
+  co_return ended(co_await asio::this_coro::executor, attempt.key, answer->rows.front());
 }
 
 Task<Result<WriteReply>> PostgresStore::mark_indeterminate(
@@ -132,7 +147,7 @@ Task<Result<WriteReply>> PostgresStore::mark_indeterminate(
   params.push_back(pg_bool(tells()));
   const auto answer = co_await ask(kMark, spread_of(attempt.key), std::move(params));
   if (!answer) co_return answer.error();
-  co_return write_answer(answer->rows.front());
+  co_return ended(co_await asio::this_coro::executor, attempt.key, answer->rows.front());
 }
 
 Task<Result<std::optional<RecordView>>> PostgresStore::found(PgValue key, PgValue reference) {
@@ -196,7 +211,12 @@ Task<Result<ResolveReply>> PostgresStore::resolve(Reference reference, Resolutio
   params.push_back(pg_bool(tells()));
   const auto answer = co_await ask(kResolve, kHouse, std::move(params));
   if (!answer) co_return answer.error();
-  co_return resolve_answer(answer->rows.front());
+  ResolveAnswer told = resolve_answer(answer->rows.front());
+  if (told.watched) {
+    const std::vector<PgValue> keys{told.watched};
+    wake(co_await asio::this_coro::executor, kHouse, pg_array(PgType::Bytea, keys));
+  }
+  co_return std::move(told.reply);
 }
 
 Task<Result<std::size_t>> PostgresStore::forget(std::string tenant) {
@@ -271,14 +291,12 @@ Task<Result<SweepReport>> PostgresStore::sweep(std::size_t limit) {
   params.push_back(renewal_.is_due() ? PgValue(meeting_->writer()) : PgValue());
   const auto answer = co_await ask(kSweep, kHouse, std::move(params));
   if (!answer) co_return answer.error();
-  PgColumns columns(answer->rows.front());
-  static_cast<void>(columns.time());
-  SweepReport report;
-  report.expired = static_cast<std::size_t>(columns.number());
-  report.owner_lost = static_cast<std::size_t>(columns.number());
-  report.more = columns.flag();
-  if (!columns.ok()) co_return Fault::RecordCorrupt;
-  co_return report;
+  auto told = sweep_answer(answer->rows.front());
+  if (!told) co_return told.error();
+  if (told->watched) {
+    wake(co_await asio::this_coro::executor, kHouse, std::move(told->watched));
+  }
+  co_return told->report;
 }
 
 Task<StoreHealth> PostgresStore::health() {

@@ -62,6 +62,12 @@ class PostgresStore final : public Store {
                                          std::vector<PgValue> params);
   [[nodiscard]] Task<Result<ClaimReply>> take(ClaimRequest request,
                                               std::optional<Attempt> abandoned);
+  /// What a write was told. Whoever waits for the record is woken: what the row says is committed.
+  [[nodiscard]] Result<WriteReply> ended(const Executor& executor, const IdempotencyKey& key,
+                                         const PgRow& row);
+  /// Nobody waits for it, and it may get lost: then they look by themselves, a little later.
+  /// @param keys  An array of them.
+  void wake(const Executor& executor, std::size_t spread, PgValue keys);
   [[nodiscard]] Task<Result<std::optional<RecordView>>> found(PgValue key, PgValue reference);
   [[nodiscard]] Task<Result<void>> forget_events(std::string tenant);
   /// True while a call that is given up for lost may still be carried out.

@@ -90,9 +90,14 @@ RETURN p_standing.token = p_token AND p_fence IN (0, p_standing.fence);
 CREATE FUNCTION semel.ends_attempt(p_reason semel.reason) RETURNS boolean LANGUAGE sql IMMUTABLE
 RETURN p_reason IN ('cut', 'upstream_status', 'unrecorded');
 
--- Wakes those who wait for the end of this record, in all processes.
-CREATE FUNCTION semel.wake(p_key bytea) RETURNS void LANGUAGE sql VOLATILE
-RETURN pg_catalog.pg_notify('semel_woken', pg_catalog.encode(p_key, 'hex'));
+-- Wakes those who wait for the end of these records, in all processes. No transition does so itself:
+-- a commit that notifies holds a lock that is one for all databases of the server. Each one says
+-- whether somebody waits (`watched`), and who has heard that it is committed wakes them then.
+CREATE FUNCTION semel.wake(p_keys bytea[]) RETURNS void LANGUAGE sql VOLATILE
+BEGIN ATOMIC
+    SELECT pg_catalog.pg_notify('semel_woken', pg_catalog.encode(k.key, 'hex'))
+    FROM pg_catalog.unnest(p_keys) AS k (key);
+END;
 
 -- Writes an event down, in the transaction of the transition that it tells of.
 CREATE FUNCTION semel.tell(
@@ -123,9 +128,6 @@ BEGIN
                            p_standing.fence, p_standing.policy, p_standing.tenant,
                            p_standing.route, p_reason, p_status);
     END IF;
-    IF p_standing.watched THEN
-        PERFORM semel.wake(p_standing.key);
-    END IF;
 END $$;
 
 -- -> completed. An answer of null: only its status is kept.
@@ -138,7 +140,4 @@ BEGIN
         answer = CASE WHEN NOT r.forgotten THEN p_answer END,
         due = semel.later(p_at, r.retention)
     WHERE r.key = p_standing.key;
-    IF p_standing.watched THEN
-        PERFORM semel.wake(p_standing.key);
-    END IF;
 END $$;

@@ -1,10 +1,11 @@
 -- Ending a claim: stores/ledger.cc, Ledger::record, release and mark_indeterminate. Each names its
--- attempt by key, token and fence.
+-- attempt by key, token and fence, and says whether somebody waits for its end (semel.wake): also
+-- where it is repeated, for the first answer may have been lost.
 
 -- in_flight -> completed; also late news of an indeterminate or freed attempt.
 CREATE FUNCTION semel.record(
     p_key bytea, p_token bytea, p_fence bigint, p_status int, p_answer bytea, p_latest bigint,
-    p_tells boolean, OUT now bigint, OUT reply text
+    p_tells boolean, OUT now bigint, OUT reply text, OUT watched boolean
 ) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     locked   text := pg_advisory_xact_lock(semel.lock_of(p_key))::text;
@@ -24,9 +25,7 @@ BEGIN
     INTO ended;
     IF FOUND THEN
         reply := ended.reply;
-        IF ended.watched THEN
-            PERFORM semel.wake(p_key);
-        END IF;
+        watched := ended.watched;
     ELSE
         SELECT * INTO standing FROM semel.standing s WHERE s.key = p_key;
         IF standing.freed_token = p_token AND standing.freed_fence = p_fence THEN
@@ -40,6 +39,7 @@ BEGIN
         IF reply LIKE '%_against_word' THEN
             UPDATE semel.store SET contradicted = contradicted + 1;
         END IF;
+        watched := reply LIKE 'done%' AND standing.watched;
         IF reply LIKE 'stale%' OR standing.state = 'completed' THEN
             RETURN;
         END IF;
@@ -55,7 +55,7 @@ END $$;
 -- in_flight, or indeterminate by late news -> absent.
 CREATE FUNCTION semel.release(
     p_key bytea, p_token bytea, p_fence bigint, p_latest bigint, p_tells boolean,
-    OUT now bigint, OUT reply text
+    OUT now bigint, OUT reply text, OUT watched boolean
 ) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     locked   text := pg_advisory_xact_lock(semel.lock_of(p_key))::text;
@@ -63,6 +63,7 @@ DECLARE
 BEGIN
     now := semel.clock();
     reply := 'done';
+    watched := false;
     SELECT * INTO standing FROM semel.standing s WHERE s.key = p_key;
     IF standing.key IS NULL THEN
         RETURN;
@@ -73,12 +74,10 @@ BEGIN
         reply := 'stale';
     ELSIF standing.state IN ('in_flight', 'indeterminate') THEN
         DELETE FROM semel.record r WHERE r.key = p_key;
+        watched := standing.watched;
         IF p_tells THEN
             PERFORM semel.tell('released', least(now, p_latest), p_key, standing.reference,
                                standing.fence, standing.policy, standing.tenant, standing.route);
-        END IF;
-        IF standing.watched THEN
-            PERFORM semel.wake(p_key);
         END IF;
     END IF;
 END $$;
@@ -86,7 +85,7 @@ END $$;
 -- in_flight -> indeterminate. `owner_lost` is a reader's word, and taken once the lease is over.
 CREATE FUNCTION semel.mark(
     p_key bytea, p_token bytea, p_fence bigint, p_reason semel.reason, p_status int,
-    p_latest bigint, p_tells boolean, OUT now bigint, OUT reply text
+    p_latest bigint, p_tells boolean, OUT now bigint, OUT reply text, OUT watched boolean
 ) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     locked     text := pg_advisory_xact_lock(semel.lock_of(p_key))::text;
@@ -96,6 +95,7 @@ BEGIN
     now := semel.clock();
     judged_now := semel.judged(now, p_latest);
     reply := 'stale';
+    watched := false;
     SELECT * INTO standing FROM semel.standing s WHERE s.key = p_key;
     IF semel.belongs(standing, p_token, p_fence) IS NOT TRUE
        OR semel.is_over(standing, judged_now) THEN
@@ -109,10 +109,12 @@ BEGIN
             WHERE r.key = p_key;
         END IF;
         reply := 'done';
+        watched := standing.watched;
     ELSIF standing.state = 'in_flight'
           AND (p_reason <> 'owner_lost' OR judged_now >= standing.lease_end) THEN
         PERFORM semel.become_indeterminate(standing, p_reason, p_status, least(now, p_latest),
                                            p_tells);
         reply := 'done';
+        watched := standing.watched;
     END IF;
 END $$;

@@ -59,10 +59,11 @@ FROM t LEFT JOIN LATERAL (
 ) s ON true
 $$;
 
--- An operator's word on an unknown outcome. @return  done, not_found, not_unknown, attempt_alive.
+-- An operator's word on an unknown outcome. @return  done, not_found, not_unknown, attempt_alive;
+-- and the key if somebody waits for it (semel.wake), else null.
 CREATE FUNCTION semel.resolve(
     p_reference bytea, p_happened boolean, p_status int, p_answer bytea, p_latest bigint,
-    p_tells boolean, OUT now bigint, OUT reply text
+    p_tells boolean, OUT now bigint, OUT reply text, OUT watched bytea
 ) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     standing   semel.standing;
@@ -94,10 +95,10 @@ BEGIN
         SET state = 'freed', changed_at = at, reason = NULL, status = NULL, postponed = NULL,
             due = semel.later(at, r.retention)
         WHERE r.key = found_key;
-        IF standing.watched THEN
-            PERFORM semel.wake(found_key);
-        END IF;
         reply := 'done';
+    END IF;
+    IF reply = 'done' AND standing.watched THEN
+        watched := found_key;
     END IF;
     IF reply = 'done' AND p_tells THEN
         PERFORM semel.tell('resolved', at, found_key, p_reference, standing.fence,

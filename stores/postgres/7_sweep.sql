@@ -109,7 +109,8 @@ CREATE FUNCTION semel.sweep(
     p_limit int, p_latest bigint, p_tells boolean,
     p_event_age bigint, p_event_count bigint,  -- Seconds; null: there is no log to trim.
     p_writer text,                             -- Now and then who asks, and lives; else null.
-    OUT now bigint, OUT expired bigint, OUT owner_lost bigint, OUT more boolean
+    OUT now bigint, OUT expired bigint, OUT owner_lost bigint, OUT more boolean,
+    OUT watched bytea[]                        -- Keys that somebody waits for (semel.wake), or null.
 ) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     version  bigint;
@@ -148,6 +149,9 @@ BEGIN
     LOOP
         PERFORM semel.become_indeterminate(standing, 'owner_lost', NULL, now, p_tells);
         keys := array_remove(keys, standing.key);
+        IF standing.watched THEN
+            watched := watched || standing.key;
+        END IF;
         owner_lost := owner_lost + 1;
     END LOOP;
     WITH erased AS (

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -118,31 +120,123 @@ Task<bool> follow(Store& store, std::uint64_t keys, std::atomic<std::uint64_t>& 
   co_return true;
 }
 
+/// Each of these ends a claim that a follower waits for. @return whether it was done.
+using End = bool (*)(PostgresServer& server, Store& leader, const Attempt& held);
+
+bool let_lease_end(PostgresServer& server, const Attempt& held) {
+  server.sql("UPDATE semel.record SET lease_end = 0, due = 0 WHERE fence = " +
+             std::to_string(held.fence.value));
+  return true;
+}
+
+constexpr End kEnds[] = {
+    [](PostgresServer&, Store& leader, const Attempt& held) {
+      return run(leader.record(held, response_of(200, "done"))).value() == WriteReply::Done;
+    },
+    [](PostgresServer&, Store& leader, const Attempt& held) {
+      return run(leader.release(held)).value() == WriteReply::Done;
+    },
+    [](PostgresServer&, Store& leader, const Attempt& held) {
+      return run(leader.mark_indeterminate(held, IndeterminateReason::Cut, std::nullopt)).value() ==
+             WriteReply::Done;
+    },
+    [](PostgresServer& server, Store& leader, const Attempt& held) {
+      Resolution word;
+      word.decision = Resolution::Decision::Happened;
+      const std::uint64_t number = held.fence.value;  // As the test makes its requests.
+      return let_lease_end(server, held) &&
+             run(leader.resolve(request_of(number, number).reference, word)).value() ==
+                 ResolveReply::Done;
+    },
+    [](PostgresServer& server, Store& leader, const Attempt& held) {
+      return let_lease_end(server, held) && run(leader.sweep(100)).value().owner_lost == 1;
+    },
+};
+
 TEST_F(PostgresSharing, AFollowerOnAnotherReplicaIsWokenByTheEndOfTheClaim) {
   Store& leader = start("leader");
   Store& follower = start("follower");
-  constexpr std::uint64_t kKeys = 3;
+  constexpr std::uint64_t kKeys = std::size(kEnds);
   std::vector<Attempt> held;
   for (std::uint64_t key = 1; key <= kKeys; ++key) {
     held.push_back(granted(leader, request_of(key, key)));
+    ASSERT_EQ(held.back().fence.value, key);
   }
   const auto until = std::chrono::steady_clock::now() + 60s;
   std::atomic<std::uint64_t> waits_for{0};
   bool has_seen_all = false;
   std::thread following([&] { has_seen_all = run(follow(follower, kKeys, waits_for, until)); });
-  const auto end = [&](std::uint64_t key) {
-    const Attempt& holder = held[key - 1];
-    if (key == 1) return run(leader.record(holder, response_of(200, "done")));
-    if (key == 2) return run(leader.release(holder));
-    return run(leader.mark_indeterminate(holder, IndeterminateReason::Cut, std::nullopt));
-  };
   for (std::uint64_t key = 1; key <= kKeys; ++key) {
     EXPECT_TRUE(eventually([&] { return waits_for == key; })) << "end " << key - 1 << " unheard";
-    EXPECT_EQ(end(key).value(), WriteReply::Done);
+    EXPECT_TRUE(kEnds[key - 1](server_, leader, held[key - 1])) << key;
+    static_cast<void>(run(leader.health()));  // Its worker goes on, as one does that serves.
   }
   following.join();
   EXPECT_TRUE(has_seen_all) << "the last one went unheard";
   EXPECT_LT(std::chrono::steady_clock::now(), until);
+}
+
+PostgresSetup with_prepared_transactions() {
+  PostgresSetup setup = without_fsync();
+  setup.settings.emplace_back("max_prepared_transactions = 10");
+  return setup;
+}
+
+class PostgresSilence : public PostgresReplicas {
+ protected:
+  PostgresSilence() : PostgresReplicas(with_prepared_transactions()) {}
+
+  /// PostgreSQL prepares no transaction that has notified.
+  bool notifies(const std::string& statement) {
+    try {
+      told_ = server_.sql("BEGIN; " + statement + "; PREPARE TRANSACTION 'one'");
+    } catch (const std::runtime_error& error) {
+      EXPECT_NE(std::string(error.what()).find("NOTIFY"), std::string::npos) << error.what();
+      return true;
+    }
+    server_.sql("ROLLBACK PREPARED 'one'");
+    return false;
+  }
+
+  std::string told_;
+};
+
+/// The lock of its commit is one for all databases of a server: no transition takes it.
+TEST_F(PostgresSilence, NoTransitionNotifiesAndEachSaysWhoIsToBeWoken) {
+  EXPECT_TRUE(notifies("SELECT semel.wake(ARRAY['\\x01'::bytea])"));
+  Store& store = start();
+  granted(store, request_of(1, 1));
+  server_.sql("UPDATE semel.record SET watched = true");
+  const std::string attempt = " FROM semel.record r, semel.";
+  const std::string latest = "semel.clock() + 60000000, true";
+  const std::string named = "(r.key, r.token, r.fence, ";
+  EXPECT_FALSE(notifies("SELECT c.reply, c.watched" + attempt + "record" + named + "200, NULL, " +
+                        latest + ") c"));
+  EXPECT_EQ(told_, "done|t");
+  EXPECT_FALSE(
+      notifies("SELECT c.reply, c.watched" + attempt + "release" + named + latest + ") c"));
+  EXPECT_EQ(told_, "done|t");
+  EXPECT_FALSE(notifies("SELECT c.reply, c.watched" + attempt + "mark" + named + "'cut', NULL, " +
+                        latest + ") c"));
+  EXPECT_EQ(told_, "done|t");
+  server_.sql("UPDATE semel.record SET lease_end = 0, due = 0");
+  EXPECT_FALSE(notifies("SELECT c.reply, c.watched = r.key" + attempt +
+                        "resolve(r.reference, true, 200, NULL, " + latest + ") c"));
+  EXPECT_EQ(told_, "done|t");
+  EXPECT_FALSE(notifies("SELECT c.owner_lost, c.watched = ARRAY[r.key]" + attempt + "sweep(100, " +
+                        latest + ", NULL, NULL, NULL) c"));
+  EXPECT_EQ(told_, "1|t");
+}
+
+TEST_F(PostgresSilence, ARepeatedEndSaysItAgainForTheFirstAnswerMayHaveBeenLost) {
+  Store& store = start();
+  const Attempt held = granted(store, request_of(1, 1));
+  server_.sql("UPDATE semel.record SET watched = true");
+  ASSERT_EQ(run(store.record(held, response_of(200, "done"))).value(), WriteReply::Done);
+  EXPECT_EQ(server_.sql("SELECT c.reply, c.watched FROM semel.record r,"
+                        " semel.record(r.key, r.token, r.fence, 200, NULL,"
+                        " semel.clock() + 60000000, true) c"),
+            "done|t");
 }
 
 }  // namespace
