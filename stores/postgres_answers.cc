@@ -84,7 +84,6 @@ TransitionEvent event_of(PgColumns& columns, const std::string& store_id) {
   EventPlace place;
   place.xid = static_cast<std::uint64_t>(columns.number());
   place.seq = static_cast<std::uint64_t>(columns.number());
-  event.position = position_of(store_id, place);
   const auto kind = transition_kind_of(columns.text());
   if (!kind) columns.reject();
   event.kind = kind.value_or(TransitionKind::Indeterminate);
@@ -97,7 +96,10 @@ TransitionEvent event_of(PgColumns& columns, const std::string& store_id) {
   event.reason = columns.maybe_reason();
   event.status = columns.maybe_status();
   if (const auto happened = columns.maybe_number()) event.happened = *happened != 0;
-  event.at = wall_of(columns.time());
+  const std::int64_t at = columns.number();
+  place.at = static_cast<std::uint64_t>(at);
+  event.at = wall_of(store_time_of(at));
+  event.position = position_of(store_id, place);
   return event;
 }
 
@@ -226,23 +228,31 @@ std::optional<Fence> looked_to(const PgRow& row) {
 }
 
 std::string position_of(const std::string& store_id, const EventPlace& place) {
-  return store_id.substr(0, kLogDigits) + '-' + std::to_string(place.xid) + '-' +
-         std::to_string(place.seq);
+  std::string text = store_id.substr(0, kLogDigits);
+  for (const std::uint64_t number : {place.xid, place.seq, place.at}) {
+    text += '-';
+    text += std::to_string(number);
+  }
+  return text;
 }
 
 Result<EventPlace> place_of(const std::string& store_id, const std::string& position) {
-  const std::string_view text = position;
-  const std::size_t first = text.find('-');
-  const std::size_t second = text.rfind('-');
-  if (first == text.npos || second == first) return Fault::RecordCorrupt;
-  if (text.substr(0, first) != std::string_view(store_id).substr(0, kLogDigits)) {
-    return Fault::RecordCorrupt;
+  const std::string_view log = std::string_view(store_id).substr(0, kLogDigits);
+  std::string_view left = position;
+  if (!left.starts_with(log)) return Fault::RecordCorrupt;
+  left.remove_prefix(log.size());
+  EventPlace place;
+  for (std::uint64_t* part : {&place.xid, &place.seq, &place.at}) {
+    if (!left.starts_with('-')) return Fault::RecordCorrupt;
+    left.remove_prefix(1);
+    const auto number = number_of(left.substr(0, left.find('-')));
+    constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (!number || *number > kMax) return Fault::RecordCorrupt;
+    *part = *number;
+    left.remove_prefix(std::min(left.find('-'), left.size()));
   }
-  const auto xid = number_of(text.substr(first + 1, second - first - 1));
-  const auto seq = number_of(text.substr(second + 1));
-  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (!xid || !seq || *xid > kMax || *seq > kMax) return Fault::RecordCorrupt;
-  return EventPlace{*xid, *seq};
+  if (!left.empty()) return Fault::RecordCorrupt;
+  return place;
 }
 
 Result<std::variant<EventPage, EventGap>> event_answer(const PgRows& answer,
@@ -255,11 +265,12 @@ Result<std::variant<EventPage, EventGap>> event_answer(const PgRows& answer,
     EventPlace trimmed;
     trimmed.xid = static_cast<std::uint64_t>(columns.number());
     trimmed.seq = static_cast<std::uint64_t>(columns.number());
-    const auto next_xid = static_cast<std::uint64_t>(columns.number());
-    const auto last_seq = static_cast<std::uint64_t>(columns.number());
+    trimmed.at = static_cast<std::uint64_t>(columns.number());
+    const bool is_known = columns.flag();
     if (!columns.ok()) return Fault::RecordCorrupt;
-    if (after && (after->xid >= next_xid || after->seq > last_seq)) return Fault::RecordCorrupt;
-    if (after && *after < trimmed) return Told(EventGap{position_of(store_id, trimmed)});
+    if (!is_known || (after && *after < trimmed)) {
+      return Told(EventGap{position_of(store_id, trimmed)});
+    }
     if (page.next.empty()) page.next = position_of(store_id, after.value_or(trimmed));
     constexpr std::size_t kXid = 5;
     if (row.size() <= kXid) return Fault::RecordCorrupt;

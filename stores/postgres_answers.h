@@ -49,18 +49,20 @@ struct SweepAnswer {
 [[nodiscard]] std::optional<Fence> looked_to(const PgRow& row);
 
 /// A place in the transition log: the order in which transactions began, and that of the events of
-/// one.
+/// one. After a loss others may have the same numbers: when it happened tells them apart.
 struct EventPlace {
   std::uint64_t xid = 0;
   std::uint64_t seq = 0;
+  std::uint64_t at = 0;  ///< Microseconds since 1970. All zero: before the first event.
   auto operator<=>(const EventPlace&) const = default;
 };
-/// `LOG-XID-SEQ`, where the log is named after the store.
+/// `LOG-XID-SEQ-AT`, where the log is named after the store.
 [[nodiscard]] std::string position_of(const std::string& store_id, const EventPlace& place);
 /// @faults RecordCorrupt: no position of this store.
 [[nodiscard]] Result<EventPlace> place_of(const std::string& store_id, const std::string& position);
 
 /// @param after  The place that was asked for; absent: from the oldest.
+/// @return A gap also where it is a place in what the store was before it lost something.
 [[nodiscard]] Result<std::variant<EventPage, EventGap>> event_answer(
     const PgRows& answer, const std::optional<EventPlace>& after);
 

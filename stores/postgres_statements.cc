@@ -74,8 +74,10 @@ const PgStatement kAcknowledge{
 const PgStatement kDoubtClock{
     "semel_doubt_clock", "SELECT semel.doubt_clock($1)", Kind::Write, {Int8}};
 
-const PgStatement kEvents{
-    "semel_events", "SELECT * FROM semel.events($1::xid8, $2, $3)", Kind::Read, {Text, Int8, Int4}};
+const PgStatement kEvents{"semel_events",
+                          "SELECT * FROM semel.events($1::xid8, $2, $3, $4)",
+                          Kind::Read,
+                          {Text, Int8, Int8, Int4}};
 
 const PgStatement kForgetEvents{"semel_forget_events",
                                 "SELECT * FROM semel.forget_events($1, $2::xid8, $3, $4)",

@@ -372,10 +372,14 @@ Task<Result<std::variant<EventPage, EventGap>>> PostgresStore::events(EventFilte
     if (!place) co_return place.error();
     after = *place;
   }
-  const EventPlace from = after.value_or(EventPlace{});
   const auto limit = static_cast<std::int32_t>(std::clamp<std::size_t>(filter.limit, 1, kBatchMax));
-  std::vector<PgValue> params{std::to_string(from.xid),
-                              pg_int8(static_cast<std::int64_t>(from.seq)), pg_int4(limit)};
+  std::vector<PgValue> params(3);
+  if (after) {
+    params[0] = std::to_string(after->xid);
+    params[1] = pg_int8(static_cast<std::int64_t>(after->seq));
+    params[2] = pg_int8(static_cast<std::int64_t>(after->at));
+  }
+  params.push_back(pg_int4(limit));
   const auto answer = co_await links_->call(kEvents, kHouse, std::move(params));
   if (!answer && answer.error() == Fault::RecordCorrupt) co_return Fault::EventCorrupt;
   if (!answer) co_return answer.error();

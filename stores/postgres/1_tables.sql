@@ -36,7 +36,8 @@ CREATE TABLE semel.progress (
     passed       bigint NOT NULL DEFAULT 0,     -- Up to this claim what was overtaken is gone.
     aged         bigint NOT NULL DEFAULT 0,     -- Up to this claim a writer's note may have aged out.
     trimmed_xid  xid8 NOT NULL DEFAULT '0',     -- Up to this event the log keeps none.
-    trimmed_seq  bigint NOT NULL DEFAULT 0
+    trimmed_seq  bigint NOT NULL DEFAULT 0,
+    trimmed_at   bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 10);
 
 -- Numbers of claims. They rise, with gaps. What was given to whom stands in `writer`.
@@ -117,6 +118,15 @@ CREATE TABLE semel.event (
     reference bytea NOT NULL,
     tenant    bytea NOT NULL,
     route     bytea NOT NULL,
+    PRIMARY KEY (xid, seq)
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
+        autovacuum_vacuum_cost_delay = 1);
+
+-- Where events stood that were erased with their tenant: readers who were there go on from there.
+CREATE TABLE semel.erased_event (
+    xid xid8 NOT NULL,
+    seq bigint NOT NULL,
+    at  bigint NOT NULL,
     PRIMARY KEY (xid, seq)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
         autovacuum_vacuum_cost_delay = 1);

@@ -8,20 +8,31 @@ DECLARE
     newest  bigint := (SELECT s.last_value FROM semel.event_seqs s);
     dropped int;
 BEGIN
-    WITH oldest AS (
-        SELECT e.xid, e.seq,
-               bool_and(e.at <= p_at - p_age OR e.seq <= newest - p_count)
+    WITH oldest AS MATERIALIZED (
+        SELECT e.xid, e.seq, e.at,
+               bool_and(e.at <= p_at - p_age OR e.seq <= newest - p_count
+                        OR (e.xid, e.seq) <= (e.trimmed_xid, e.trimmed_seq))
                    OVER (ORDER BY e.xid, e.seq) AS goes
-        FROM (SELECT o.xid, o.seq, o.at FROM semel.event o
-              WHERE o.xid < pg_snapshot_xmin(pg_current_snapshot())
-              ORDER BY o.xid, o.seq LIMIT p_limit) e
+        FROM (SELECT * FROM (
+                  (SELECT o.xid, o.seq, o.at FROM semel.event o
+                   WHERE o.xid < pg_snapshot_xmin(pg_current_snapshot())
+                   ORDER BY o.xid, o.seq LIMIT p_limit)
+                  UNION ALL
+                  (SELECT o.xid, o.seq, o.at FROM semel.erased_event o
+                   ORDER BY o.xid, o.seq LIMIT p_limit)) a
+              CROSS JOIN semel.progress ORDER BY a.xid, a.seq LIMIT p_limit) e
     ), gone AS (
         DELETE FROM semel.event e USING oldest o
         WHERE e.xid = o.xid AND e.seq = o.seq AND o.goes
+    ), erased AS (
+        DELETE FROM semel.erased_event e USING oldest o
+        WHERE e.xid = o.xid AND e.seq = o.seq AND o.goes
     ), last AS (
-        SELECT o.xid, o.seq FROM oldest o WHERE o.goes ORDER BY o.xid DESC, o.seq DESC LIMIT 1
+        SELECT o.xid, o.seq, o.at FROM oldest o WHERE o.goes
+        ORDER BY o.xid DESC, o.seq DESC LIMIT 1
     ), noted AS (
-        UPDATE semel.progress SET trimmed_xid = l.xid, trimmed_seq = l.seq FROM last l
+        UPDATE semel.progress p SET trimmed_xid = l.xid, trimmed_seq = l.seq, trimmed_at = l.at
+        FROM last l WHERE (p.trimmed_xid, p.trimmed_seq) < (l.xid, l.seq)
     )
     SELECT count(*) INTO dropped FROM oldest o WHERE o.goes;
     RETURN dropped = p_limit;
