@@ -12,6 +12,7 @@ namespace {
 
 constexpr char kBetween = ',';
 constexpr char kBehindName = '-';
+constexpr char kBehindRun = ':';
 
 /// As Redis writes one, and nobody else.
 bool is_number(std::string_view text) {
@@ -19,8 +20,14 @@ bool is_number(std::string_view text) {
          text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// `MILLISECONDS-NUMBER`, as Redis names an entry of a stream.
-bool is_entry(std::string_view text) {
+/// `RUN:MILLISECONDS-NUMBER`: the run of a server, and as it names an entry of a stream.
+bool is_place(std::string_view text) {
+  const auto colon = text.find(kBehindRun);
+  if (colon == std::string_view::npos || colon > 40 ||
+      text.substr(0, colon).find_first_not_of("0123456789abcdef") != std::string_view::npos) {
+    return false;
+  }
+  text.remove_prefix(colon + 1);
   const auto dash = text.find('-');
   return dash != std::string_view::npos && is_number(text.substr(0, dash)) &&
          is_number(text.substr(dash + 1));
@@ -34,6 +41,7 @@ Result<RedisLog> RedisLog::after(const EventFilter& filter, const std::string& n
   std::string_view left = filter.after;
   if (left.empty()) {
     log.ends_.resize(lanes);
+    log.begins_ = log.ends_;
     return log;
   }
   if (!left.starts_with(name) || left.size() == name.size() || left[name.size()] != kBehindName) {
@@ -42,12 +50,13 @@ Result<RedisLog> RedisLog::after(const EventFilter& filter, const std::string& n
   left.remove_prefix(name.size());
   while (!left.empty()) {
     left.remove_prefix(1);
-    const std::string_view entry = left.substr(0, left.find(kBetween));
-    if (!is_entry(entry)) return Fault::RecordCorrupt;
-    log.ends_.emplace_back(entry);
-    left.remove_prefix(entry.size());
+    const std::string_view place = left.substr(0, left.find(kBetween));
+    if (!is_place(place)) return Fault::RecordCorrupt;
+    log.ends_.emplace_back(place);
+    left.remove_prefix(place.size());
   }
   if (log.ends_.size() != lanes) return Fault::RecordCorrupt;
+  log.begins_ = log.ends_;
   return log;
 }
 
@@ -55,7 +64,8 @@ std::vector<std::size_t> RedisLog::order() const {
   std::vector<std::size_t> lanes(ends_.size());
   std::iota(lanes.begin(), lanes.end(), std::size_t{0});
   const auto since = [this](std::size_t lane) {
-    const std::string_view end = ends_[lane];
+    std::string_view end = ends_[lane];
+    end.remove_prefix(end.find(kBehindRun) + 1);
     // Of equal length they compare as the numbers do.
     return std::tuple(end.find('-'), end.substr(0, end.find('-')), lane);
   };
@@ -76,34 +86,35 @@ std::size_t RedisLog::share_of(std::size_t lanes_left) const {
 Result<void> RedisLog::take(std::size_t lane, RedisTold told) {
   if (told.is("gap")) {
     has_gap_ = true;
-    ends_[lane] = told.text(0);
+    begins_[lane] = ends_[lane] = told.text(0);
     return {};
   }
   if (told.is("never")) return Fault::RecordCorrupt;
   if (!told.is("page")) return Fault::StoreTimeout;
-  ends_[lane] = told.text(0);
+  begins_[lane] = ends_[lane] = told.text(0);
   for (std::size_t at = 1; at + 1 < told.size(); at += 2) {
     auto event = decode_redis_event(told.text(at + 1));
     if (!event) return Fault::EventCorrupt;
     ends_[lane] = told.text(at);
-    event->position = position();
+    event->position = position_of(ends_);
     page_.events.push_back(*std::move(event));
   }
   return {};
 }
 
 std::variant<EventPage, EventGap> RedisLog::reply() {
-  if (has_gap_) return EventGap{position()};
-  page_.next = position();
+  // What the other lanes have told meanwhile is in no page.
+  if (has_gap_) return EventGap{position_of(begins_)};
+  page_.next = position_of(ends_);
   return std::move(page_);
 }
 
-std::string RedisLog::position() const {
+std::string RedisLog::position_of(const std::vector<std::string>& places) const {
   std::string text = name_;
   char between = kBehindName;
-  for (const std::string& end : ends_) {
+  for (const std::string& place : places) {
     text += between;
-    text += end;
+    text += place;
     between = kBetween;
   }
   return text;

@@ -36,10 +36,11 @@ class RedisLog {
 
  private:
   RedisLog(std::string name, std::size_t limit) : name_(std::move(name)), limit_(limit) {}
-  [[nodiscard]] std::string position() const;
+  [[nodiscard]] std::string position_of(const std::vector<std::string>& places) const;
 
   std::string name_;
-  std::vector<std::string> ends_;
+  std::vector<std::string> begins_;  ///< By lane: where this reading began.
+  std::vector<std::string> ends_;    ///< And how far it has come.
   std::size_t limit_;
   EventPage page_;
   bool has_gap_ = false;

@@ -9,6 +9,12 @@
 #include "stores/redis_scripts.h"
 
 namespace semel {
+namespace {
+
+/// Of what a server calls its run: enough to tell it from the others of one store.
+constexpr std::size_t kRunDigits = 8;
+
+}  // namespace
 
 RedisMeeting::RedisMeeting(const RedisOptions& options, const StoreClock& clock)
     : boot_(clock.boot),
@@ -60,7 +66,7 @@ Task<Result<void>> RedisMeeting::admit(std::shared_ptr<RedisDoor> door) {
   for (const std::size_t lane : door->lanes()) {
     const auto asked = boot_();
     auto keys = names(lane).own();
-    auto words = question(lane);
+    auto words = question(lane, door->facts().replication_id.substr(0, kRunDigits));
     auto reply = co_await door->run(redis_scripts().meet, lane, std::move(keys), std::move(words));
     const auto told = hear(lane, std::move(reply), asked);
     if (!told) co_return told.error();
@@ -75,12 +81,13 @@ std::vector<std::string> RedisMeeting::beginning(std::size_t lane) const {
   return {in_microseconds(clocks_.at(lane).latest()), logs_events_ ? "1" : "0"};
 }
 
-std::vector<std::string> RedisMeeting::question(std::size_t lane) const {
+std::vector<std::string> RedisMeeting::question(std::size_t lane, const std::string& run) const {
   auto words = beginning(lane);
   words.push_back(writer());
   words.push_back(met(lane));
   words.push_back(known_in_words(lane));
   words.push_back(std::to_string(met_.size()));
+  words.push_back(run);
   return words;
 }
 

@@ -50,7 +50,8 @@ class RedisMeeting : public std::enable_shared_from_this<RedisMeeting> {
   void end();
 
   /// What compares a lane: of RedisScripts::meet.
-  [[nodiscard]] std::vector<std::string> question(std::size_t lane) const;
+  /// @param run  Of the server, on a new connection; else empty.
+  [[nodiscard]] std::vector<std::string> question(std::size_t lane, const std::string& run) const;
   /// @faults StoreSuspect: it has no marker. StoreUnreachable: it is no store of ours.
   [[nodiscard]] Result<void> take(std::size_t lane, const RedisTold& told);
 

@@ -172,7 +172,7 @@ Task<Result<std::optional<ClaimReply>>> RedisStore::look(
 
 Task<Result<void>> RedisStore::meet(std::chrono::steady_clock::time_point until, std::size_t lane) {
   auto keys = meeting_->names(lane).own();
-  auto words = meeting_->question(lane);
+  auto words = meeting_->question(lane, "");
   const auto told =
       co_await ask_until(until, redis_scripts().meet, lane, std::move(keys), std::move(words));
   if (!told) co_return told.error();

@@ -1,53 +1,45 @@
--- needs: clock
--- A stretch of the transition log: behind which id it begins, and for each event its id and its bytes.
+-- needs: clock places
+-- A stretch of the transition log: behind which place it begins, and for each event its place and its
+-- bytes. A place is `RUN:ID`: the server that gave it, and the id that it gave.
 --
--- ARGV[3]  behind this id, or '': from the oldest that is kept    ARGV[4]  how many, at most
-local trimmed = redis.call('HGET', META, 'trimmed') or '0-0'
+-- ARGV[3]  behind this place, or '': from the oldest that is kept    ARGV[4]  how many, at most
+local trimmed, run = unpack(redis.call('HMGET', META, 'trimmed', 'run'))
+trimmed, run = trimmed or '0-0', run or ''
 
-local function parts(position)
-  local first, second = string.match(position, '^(%d+)-(%d+)$')
-  return tonumber(first), tonumber(second)
+local function place(id)
+  return run .. ':' .. id
 end
 
-local function is_before(a, b)
-  local a_first, a_second = parts(a)
-  local b_first, b_second = parts(b)
-  return a_first < b_first or (a_first == b_first and a_second < b_second)
-end
-
-local function last_given()
-  local stream = redis.pcall('XINFO', 'STREAM', EVENTS)
-  for at = 1, #stream, 2 do
-    if stream[at] == 'last-generated-id' then
-      return stream[at + 1]
-    end
-  end
-  return '0-0'
-end
-
--- One that is later than the last may have been given before a fail-over, but never in the future.
-local function was_never_given(position)
+-- Of this run none comes behind the last, but where that was lost without a new one: an id of the
+-- future was never given. What another run gave is here as far as it had come when this one began.
+local function objection(its_run, id)
   local last = last_given()
-  if not is_before(last, position) then
-    return false
+  if its_run ~= run then
+    last = redis.call('HGET', META, 'run:' .. its_run) or '0-0'
+    return is_before(last, id) and 'gap' or nil
   end
-  local first = parts(position)
-  return first * 1000 > now or first == parts(last)
+  if not is_before(last, id) then
+    return nil
+  end
+  local first = parts(id)
+  return (first * 1000 > now or first == parts(last)) and 'never' or 'gap'
 end
 
-local after = ARGV[3] == '' and trimmed or ARGV[3]
-if was_never_given(after) then
-  return told('never')
+local after = trimmed
+if ARGV[3] ~= '' then
+  local its_run, id = string.match(ARGV[3], '^(%x*):(.+)$')
+  local word = objection(its_run, id)
+  if word or is_before(id, trimmed) then
+    return told(word or 'gap', place(trimmed))
+  end
+  after = id
 end
-if is_before(after, trimmed) then
-  return told('gap', trimmed)
-end
-local reply = told('page', after)
+local reply = told('page', place(after))
 if ARGV[4] == '0' then
   return reply
 end
 for _, entry in ipairs(redis.call('XRANGE', EVENTS, '(' .. after, '+', 'COUNT', ARGV[4])) do
-  reply[#reply + 1] = entry[1]
+  reply[#reply + 1] = place(entry[1])
   reply[#reply + 1] = entry[2][2]
 end
 return reply

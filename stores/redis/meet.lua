@@ -1,8 +1,9 @@
--- needs: clock
+-- needs: clock places
 -- Compares what a process knows of the store with what the store says of the process.
 --
 -- ARGV[3]  who: a process    ARGV[4]  the store that it knew, or '': none
 -- ARGV[5]  the last fence that it was told here    ARGV[6]  the number of lanes
+-- ARGV[7]  the run of this server, as it says on each new connection, or '': of no new one
 -- Replies with the store and why it is suspect, or ''.
 local FENCE_LEAP = 1000000
 local writer, knew, known = ARGV[3], ARGV[4], tonumber(ARGV[5])
@@ -13,6 +14,17 @@ if not id or not fence then
 end
 if format ~= '1' or lanes ~= ARGV[6] then
   return told('foreign', format or '', lanes or '')
+end
+-- A server that took another one's place, or began anew, may lack what was read at the other. Up to
+-- here both have one transition log: nothing is written on a connection that did not come by here.
+if ARGV[7] ~= '' then
+  local run = redis.call('HGET', META, 'run')
+  if run and run ~= ARGV[7] then
+    redis.call('HSET', META, 'run:' .. run, last_given())
+  end
+  if run ~= ARGV[7] then
+    redis.call('HSET', META, 'run', ARGV[7])
+  end
 end
 local reason
 if knew ~= '' and knew ~= id then

@@ -75,6 +75,31 @@ TEST_F(RedisClusterStore, WhateverLaneARecordIsInItIsClaimedFoundListedAndForgot
   EXPECT_EQ(run(store_->health()).records, kKeys / 2) << "what is open left a tombstone";
 }
 
+TEST_F(RedisClusterStore, AGapInOneLaneSkipsNothingOfTheOthers) {
+  store_->close();
+  options_.events->count = 32;  // Two to a lane.
+  store_ = open_store(options_, StoreClock::real());
+  const std::string begin = event_page(*store_).next;
+  // The lane is the first byte of the key: five events in one of them, one in another.
+  const auto in_lane = [](std::uint8_t lane, std::uint64_t number) {
+    ClaimRequest request = request_of(number, number);
+    request.key.bytes[0] = lane;
+    return request;
+  };
+  for (std::uint64_t number = 1; number <= 5; ++number) granted(in_lane(3, number));
+  granted(in_lane(9, 6));
+  while (run(store_->sweep(100)).value().more) continue;
+  EventFilter filter;
+  filter.after = begin;
+  const auto told = run(store_->events(filter));
+  ASSERT_TRUE(told.has_value());
+  const auto* gap = std::get_if<EventGap>(&*told);
+  ASSERT_TRUE(gap) << "three of five are gone";
+  auto lines = event_lines(*store_, gap->oldest);
+  std::sort(lines.begin(), lines.end());
+  EXPECT_EQ(lines, (EventLines{"claimed 4", "claimed 5", "claimed 6"}));
+}
+
 TEST_F(RedisClusterStore, AClaimIsAnsweredByAnEarlierKeyInAnotherLane) {
   for (std::uint64_t key = 0; key < 40; ++key) {
     const Attempt before = granted(request_of(key, key));
