@@ -20,6 +20,9 @@ const PgStatement kFacts{
     " (SELECT count(*) FROM pg_stat_replication),"
     " (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')),"
     " current_user::text,"
+    " pg_backend_pid()::int8,"
+    " (SELECT (extract(epoch FROM a.backend_start) * 1000000)::int8"
+    " FROM pg_stat_activity a WHERE a.pid = pg_backend_pid()),"
     " has_function_privilege('pg_control_system()', 'execute')"
     " AND has_function_privilege('pg_walfile_name(pg_lsn)', 'execute')",
     PgStatement::Kind::Read,
@@ -43,7 +46,7 @@ const PgStatement& pg_facts_statement() { return kFacts; }
 const PgStatement& pg_origin_statement() { return kOrigin; }
 
 std::optional<PgFacts> pg_facts_of(const PgRows& answer) {
-  if (answer.rows.size() != 1 || answer.rows.front().size() != 13) return std::nullopt;
+  if (answer.rows.size() != 1 || answer.rows.front().size() != 15) return std::nullopt;
   const PgRow& row = answer.rows.front();
   PgFacts found;
   found.version = static_cast<int>(number(row[0]));
@@ -58,7 +61,8 @@ std::optional<PgFacts> pg_facts_of(const PgRows& answer) {
   found.standbys = static_cast<std::size_t>(number(row[9]));
   found.synchronous_standbys = static_cast<std::size_t>(number(row[10]));
   found.role = text(row[11]);
-  found.has_origin = number(row[12]) != 0;
+  found.backend = {number(row[12]), number(row[13])};
+  found.has_origin = number(row[14]) != 0;
   return found;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "stores/pg_backend.h"
 #include "stores/pg_statement.h"
 #include "stores/pg_value.h"
 #include "stores/record.h"
@@ -29,6 +30,7 @@ struct PgFacts {
   std::size_t standbys = 0;               ///< That are connected.
   std::size_t synchronous_standbys = 0;   ///< Of these; 0 where the role may not see it.
   std::string role;                       ///< Who we are to it.
+  PgBackend backend;                      ///< What serves this connection.
 
   [[nodiscard]] int major() const { return version / 10'000; }
 };

@@ -16,6 +16,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kPauseMin{50};
 constexpr milliseconds kPauseMax{500};
+/// Between two looks at a backend that was left behind.
+constexpr milliseconds kBetweenLooks{150};
 /// A connection that lived this long was a good one: the next attempt begins soon.
 constexpr std::chrono::seconds kSettled{1};
 /// An attempt that ends this long after its time was let down by the worker, not by the server.
@@ -48,7 +50,8 @@ void PgLink::close() {
 
 Task<Result<PgRows>> PgLink::call(std::shared_ptr<PgLink> self, const PgStatement& statement,
                                   std::vector<PgValue> params) {
-  if (self->state_ == State::Down && self->terms_.standing->is_reached_since(self->down_since_)) {
+  if (self->state_ == State::Down && !self->terms_.left_behind->has(self->lane_) &&
+      self->terms_.standing->is_reached_since(self->down_since_)) {
     self->begin_anew();
   }
   if (self->state_ != State::Up && self->state_ != State::Starting) co_return self->fault_;
@@ -76,6 +79,10 @@ void PgLink::tell(const PgStatement& statement, std::vector<PgValue> params) {
 Task<> PgLink::live(std::shared_ptr<PgLink> self) {
   milliseconds pause = kPauseMin;
   while (self->state_ != State::Closed) {
+    if (!self->terms_.left_behind->may_dial(self->lane_)) {
+      co_await self->rest(kBetweenLooks);
+      continue;
+    }
     const auto began = Clock::now();
     if (co_await self->connect()) co_await self->carry();
     if (self->state_ == State::Closed) break;
@@ -102,7 +109,7 @@ void PgLink::begin_anew() {
 Task<bool> PgLink::connect() {
   // Calls wait for the first attempt, and can do so for as long as for an answer.
   const bool is_first = state_ == State::Starting;
-  const auto until = Clock::now() + (is_first ? terms_.deadline * 19 / 20 : terms_.patience);
+  auto until = Clock::now() + (is_first ? terms_.deadline * 19 / 20 : terms_.patience);
   attempt_until_ = until;
   socket_ = co_await dialer_.dial(until);
   if (!socket_) {
@@ -115,6 +122,11 @@ Task<bool> PgLink::connect() {
   }
   pipeline_.emplace(socket_->connection());
   if (!co_await ask_facts(until)) co_return false;
+  if (terms_.left_behind->has(lane_)) {
+    if (!co_await outwait_left_behind()) co_return false;
+    until = Clock::now() + terms_.patience;  // It may have taken hours.
+    attempt_until_ = until;
+  }
   if (!co_await ask_admission(until)) co_return false;
   let_through();
   co_return true;
@@ -135,9 +147,31 @@ Task<bool> PgLink::ask_facts(Clock::time_point until) {
     co_return false;
   }
   facts_ = *found;
+  backend_ = facts_.backend;
   const std::string refusal = refusal_of(facts_);
   if (!refusal.empty()) break_off(Fault::StoreUnreachable, refusal);
   co_return refusal.empty();
+}
+
+/// Keeps the connection, and asks nothing else of the server, until the backend that this lane left
+/// behind is done. @return false: it has broken off.
+Task<bool> PgLink::outwait_left_behind() {
+  PgLeftBehind& left = *terms_.left_behind;
+  while (left.has(lane_)) {
+    const auto until = Clock::now() + terms_.patience;
+    const auto asked = left.all();
+    auto params = PgLeftBehind::params(asked);
+    const auto answer = co_await ask_alone(PgLeftBehind::question(), std::move(params), until);
+    if (!pipeline_) co_return false;
+    if (answer) left.note(asked, *answer);
+    if (!left.has(lane_)) break;
+    const std::string trouble = left.trouble(lane_);
+    if (!trouble.empty()) terms_.standing->complain(trouble);
+    co_await rest(kBetweenLooks);
+    if (!pipeline_) co_return false;
+  }
+  left.stop_watching(lane_);
+  co_return true;
 }
 
 Task<bool> PgLink::ask_admission(Clock::time_point until) {
@@ -270,7 +304,11 @@ void PgLink::break_off(Fault fault, const std::string& trouble) {
   PgCalls settled;
   // A worker that stood still meanwhile tries once more before it sends its first calls away.
   const auto now = Clock::now();
-  const bool again = state_ == State::Starting && now - kLate > attempt_until_;
+  PgLeftBehind& left = *terms_.left_behind;
+  if (pipeline_ && backend_ && !pipeline_->is_silent()) left.leave(lane_, *backend_);
+  left.stop_watching(lane_);
+  backend_.reset();
+  const bool again = state_ == State::Starting && now - kLate > attempt_until_ && !left.has(lane_);
   std::erase_if(waiting_, [&](const auto& call) {
     if (again && call->deadline > now) return false;
     call->reply = fault;

@@ -13,6 +13,7 @@
 #include "io/task.h"
 #include "stores/pg_call.h"
 #include "stores/pg_dialer.h"
+#include "stores/pg_left_behind.h"
 #include "stores/pg_links.h"
 #include "stores/pg_pipeline.h"
 #include "stores/pg_socket.h"
@@ -25,6 +26,7 @@ namespace semel {
 struct PgLinkTerms {
   std::shared_ptr<const PgTarget> target;
   std::shared_ptr<PgStanding> standing;
+  std::shared_ptr<PgLeftBehind> left_behind;  ///< Of the worker's lanes.
   std::chrono::milliseconds deadline{1'000};  ///< Of one call.
   std::chrono::milliseconds patience{700};    ///< Of an attempt to come back.
   PgAdmission admission;
@@ -34,7 +36,8 @@ struct PgLinkTerms {
 
 /// One connection of one worker, that comes back by itself. Its first calls wait until it is made;
 /// later, while it is down, calls end at once. Where another connection to the server was made
-/// since, they wait again.
+/// since, they wait again. Once it was closed on calls without an answer, it stays down until the
+/// server is done with them.
 /// @thread Its worker's; close() also any other, once the worker stands still.
 class PgLink : public std::enable_shared_from_this<PgLink> {
  public:
@@ -68,6 +71,7 @@ class PgLink : public std::enable_shared_from_this<PgLink> {
   void begin_anew();
   Task<bool> connect();
   Task<bool> ask_facts(Clock::time_point until);
+  Task<bool> outwait_left_behind();
   Task<bool> ask_admission(Clock::time_point until);
   Task<Result<PgRows>> ask_alone(const PgStatement& statement, std::vector<PgValue> params,
                                  Clock::time_point until);
@@ -93,8 +97,9 @@ class PgLink : public std::enable_shared_from_this<PgLink> {
   std::shared_ptr<PgSocket> socket_;
   std::optional<PgPipeline> pipeline_;
   PgFacts facts_;
-  std::optional<Timer> deadline_;  ///< Set while something is unanswered.
-  std::optional<Timer> pause_;     ///< Set between two attempts.
+  std::optional<PgBackend> backend_;  ///< Of this connection, once it has said so.
+  std::optional<Timer> deadline_;     ///< Set while something is unanswered.
+  std::optional<Timer> pause_;        ///< Set between two attempts.
   bool flush_is_posted_ = false;
   bool is_stuffed_ = false;
 };

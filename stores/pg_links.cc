@@ -38,8 +38,11 @@ struct PgLinks::Impl {
   std::shared_ptr<WorkerLinks> of(const Executor& executor) {
     return workers.of(executor, [this](const Executor& worker, std::size_t index) {
       auto made = std::make_shared<WorkerLinks>();
+      PgLinkTerms terms_here = terms;
+      terms_here.left_behind = std::make_shared<PgLeftBehind>();
       for (std::size_t i = 0; i < connections; ++i) {
-        made->links.push_back(std::make_shared<PgLink>(worker, index * connections + i, terms));
+        made->links.push_back(
+            std::make_shared<PgLink>(worker, index * connections + i, terms_here));
         made->links.back()->start();
       }
       if (index == 0 && !listening.channel.empty()) {

@@ -58,7 +58,9 @@ struct PgLinksState {
 ///
 /// A connection that breaks, or leaves a call unanswered for the deadline, is closed and made anew
 /// in the background, within 2 s of the server's return; meanwhile calls end at once. Only a
-/// worker's very first calls wait for the connection to be made.
+/// worker's very first calls wait for the connection to be made. What it was closed on is
+/// outwaited: of each connection the server has one backend at work at the most, and of each worker
+/// one more that watches.
 ///
 /// @thread Any worker calls. close() and the destructor: any, once the workers stand still.
 /// @source spec 9.

@@ -31,6 +31,7 @@ PgListener::PgListener(Executor executor, PgLinkTerms terms, PgListening listeni
 PgLinkTerms PgListener::listening_terms(PgLinkTerms terms) const {
   // One that is deaf says nothing of whether calls get through.
   terms.standing = std::make_shared<PgStanding>();
+  terms.left_behind = std::make_shared<PgLeftBehind>();
   terms.admission = PgAdmission{};
   terms.admission.question = listen_.get();
   terms.admission.judge = [on_loss = listening_.on_loss](const PgFacts&, std::size_t,

@@ -4,6 +4,7 @@
 
 #include "stores/pg_links.h"
 #include "tests/stores/pg_worker.h"
+#include "tests/support/faulty_link.h"
 #include "tests/support/postgres_server.h"
 
 namespace semel::testing {
@@ -209,6 +210,84 @@ TEST_F(PgOutage, ACommitThatNoStandbyConfirmedIsNoSuccess) {
   ASSERT_TRUE(worker.finish(replies));
   EXPECT_EQ(fault_of(*replies->front()), Fault::StoreTimeout);
   EXPECT_EQ(server.sql("SELECT id FROM kept"), "1");
+}
+
+/// Commits wait for a standby that is not there.
+void wait_for_nobody(const PostgresServer& server) {
+  server.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+  server.sql("SELECT pg_reload_conf()");
+  ASSERT_TRUE(eventually([&] { return server.sql("SHOW synchronous_standby_names") == "nobody"; }));
+}
+void wait_for_none(const PostgresServer& server) {
+  server.sql("ALTER SYSTEM RESET synchronous_standby_names");
+  server.sql("SELECT pg_reload_conf()");
+}
+int count_of(const PostgresServer& server, const std::string& which) {
+  return std::stoi(server.sql(
+      "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'semel' AND " + which));
+}
+constexpr char kWaitsForStandby[] = "wait_event = 'SyncRep'";
+
+TEST_F(PgOutage, ACommitThatWaitsForAStandbyKeepsItsLaneDownAndCostsNoSecondBackend) {
+  PostgresServer server;
+  server.sql("CREATE TABLE kept (id bigint)");
+  PgLinkOptions two;
+  two.connections_per_worker = 2;
+  PgLinks links(at(server), two);
+  PgWorker worker(links);
+  ASSERT_TRUE(worker.asks_until_answered(kPing, 0));
+  ASSERT_TRUE(worker.asks_until_answered(kPing, 1));
+  wait_for_nobody(server);
+  const auto stuck =
+      worker.ask_together({{&kInsert, {pg_int8(1)}, 0}, {&kInsert, {pg_int8(2)}, 1}});
+  for (const auto& reply : stuck) EXPECT_EQ(fault_of(reply), Fault::StoreTimeout);
+  // Whoever comes now is told at once that nothing was asked; the server is told of nothing more.
+  for (int i = 0; i < 40; ++i) {
+    EXPECT_EQ(fault_of(worker.ask(kInsert, {pg_int8(3)}, i % 2)), Fault::StoreUnreachable);
+    EXPECT_EQ(count_of(server, kWaitsForStandby), 2);
+    EXPECT_LE(count_of(server, "true"), 3) << "one that watches";
+    static_cast<void>(worker.turn_until([] { return false; }, milliseconds{100}));
+  }
+  EXPECT_THAT(links.state().trouble, HasSubstr("SyncRep"));
+  wait_for_none(server);
+  EXPECT_TRUE(worker.asks_until_answered(kPing, 0));
+  EXPECT_TRUE(worker.asks_until_answered(kPing, 1));
+  EXPECT_EQ(server.sql("SELECT string_agg(id::text, ',' ORDER BY id) FROM kept"), "1,2");
+}
+
+TEST_F(PgOutage, AServerThatTakesTheOthersPlaceIsNotAskedToWaitForIt) {
+  PostgresServer server;
+  server.sql("CREATE TABLE kept (id bigint)");
+  PostgresServer next;
+  FaultyLink address(server.port());
+  PostgresOptions options = at(server);
+  options.url = "postgres://semel@127.0.0.1:" + std::to_string(address.port()) + "/postgres";
+  PgLinks links(options, one_connection());
+  PgWorker worker(links);
+  ASSERT_TRUE(worker.asks_until_answered(kPing));
+  wait_for_nobody(server);
+  EXPECT_EQ(fault_of(worker.ask(kInsert, {pg_int8(1)})), Fault::StoreTimeout);
+  address.lead_to(next.port());
+  // The connection that watches over the old one ends with its server's standing there.
+  address.arm({FaultyLink::Way::Back, FaultyLink::How::Reset, 0});
+  EXPECT_TRUE(worker.asks_until_answered(kPing));
+  EXPECT_EQ(count_of(server, kWaitsForStandby), 1);
+  EXPECT_EQ(count_of(next, "true"), 1);
+}
+
+TEST_F(PgOutage, ABackendThatOnlyListensToAConnectionThatIsGoneKeepsNobodyWaiting) {
+  PostgresServer server;
+  FaultyLink address(server.port());
+  PostgresOptions options = at(server);
+  options.url = "postgres://semel@127.0.0.1:" + std::to_string(address.port()) + "/postgres";
+  PgLinks links(options, one_connection());
+  PgWorker worker(links);
+  ASSERT_TRUE(worker.asks_until_answered(kPing));
+  // The question is lost on its way, and so is the connection's end.
+  address.arm({FaultyLink::Way::Forth, FaultyLink::How::Stall, 0});
+  EXPECT_EQ(fault_of(worker.ask(kPing)), Fault::StoreTimeout);
+  EXPECT_TRUE(worker.asks_until_answered(kPing));
+  EXPECT_EQ(count_of(server, "true"), 2) << "the old one is there still";
 }
 
 TEST_F(PgOutage, TheListenerListensAgainAndSaysWhatItMayHaveMissed) {
