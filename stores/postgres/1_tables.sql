@@ -98,8 +98,8 @@ CREATE INDEX record_reference ON semel.record (reference);
 CREATE INDEX record_fence ON semel.record (fence);
 CREATE INDEX record_due ON semel.record (due) WHERE due IS NOT NULL;
 CREATE INDEX record_postponed ON semel.record (postponed) WHERE postponed IS NOT NULL;
-CREATE INDEX record_indeterminate ON semel.record (fence) INCLUDE (changed_at)
-    WHERE state = 'indeterminate';
+CREATE INDEX record_indeterminate ON semel.record (fence) WHERE state = 'indeterminate';
+CREATE INDEX record_unknown_since ON semel.record (changed_at) WHERE state = 'indeterminate';
 
 -- The transition log. A reader shows only what no running transaction can come before, so that the
 -- order of (xid, seq) is the order in which transitions become known.

@@ -154,7 +154,8 @@ BEGIN
     SELECT count(*) INTO forgotten FROM theirs t WHERE NOT t.is_over AND t.state <> 'freed';
 END $$;
 
--- Up to so many records are counted, and more are estimated.
+-- Up to so many records are counted, and more are estimated: of a store that an operator has left
+-- alone for long it has to say so in time, too.
 CREATE FUNCTION semel.health(
     OUT now bigint, OUT store_id text, OUT suspect text, OUT acknowledgements bigint,
     OUT contradicted bigint, OUT last_fence bigint, OUT records bigint,
@@ -173,8 +174,14 @@ BEGIN
         SELECT greatest(records, c.reltuples::bigint) INTO records FROM pg_class c
         WHERE c.oid = 'semel.record'::regclass;
     END IF;
-    SELECT count(*), min(r.changed_at) INTO indeterminate, oldest_indeterminate
-    FROM semel.record r WHERE r.state = 'indeterminate';
+    SELECT count(*) INTO indeterminate
+    FROM (SELECT FROM semel.record r WHERE r.state = 'indeterminate' LIMIT counted_max + 1) c;
+    IF indeterminate > counted_max THEN
+        SELECT greatest(indeterminate, c.reltuples::bigint) INTO indeterminate FROM pg_class c
+        WHERE c.oid = 'semel.record_indeterminate'::regclass;
+    END IF;
+    SELECT r.changed_at INTO oldest_indeterminate FROM semel.record r
+    WHERE r.state = 'indeterminate' ORDER BY r.changed_at LIMIT 1;
     now := semel.clock();
 END $$;
 
