@@ -1,16 +1,35 @@
 #include "stores/postgres_grade.h"
 
+#include <algorithm>
+
+#include "stores/pg_standby_names.h"
+
 namespace semel::postgres {
 namespace {
 
 constexpr int kTestedMajor = 15;
 
+/// Of those that are named fewer than all confirm a commit: one that is promoted may be another.
+std::string some_in_words(const std::optional<PgStandbyNames>& waited_for) {
+  if (!waited_for) return "some of its standbys";
+  const auto& names = waited_for->names;
+  const bool is_anybody = std::find(names.begin(), names.end(), "*") != names.end();
+  return std::to_string(waited_for->count) + " of " +
+         (is_anybody ? "any" : std::to_string(names.size())) + " standbys";
+}
+
 std::string standbys_in_words(const PgFacts& facts) {
   if (facts.synchronous_standby_names.empty() || facts.synchronous_commit == "local") {
     return facts.standbys == 0 ? "" : "; standbys may lack the latest when one is promoted";
   }
-  return ", and on " + facts.synchronous_standby_names +
-         (facts.synchronous_commit == "remote_write" ? " as far as its system's memory" : "");
+  const std::string depth =
+      facts.synchronous_commit == "remote_write" ? " as far as its system's memory" : "";
+  const auto waited_for = parse_standby_names(facts.synchronous_standby_names);
+  if (waited_for && waited_for->are_all_waited_for()) {
+    return ", and on " + facts.synchronous_standby_names + depth;
+  }
+  return ", and on " + some_in_words(waited_for) + " (" + facts.synchronous_standby_names + ")" +
+         depth + "; another one may lack the latest when it is promoted";
 }
 
 }  // namespace
