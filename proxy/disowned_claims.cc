@@ -2,10 +2,12 @@
 
 namespace semel::proxy {
 
-void DisownedClaims::add(const IdempotencyKey& key, const ClaimToken& token) {
+bool DisownedClaims::add(const IdempotencyKey& key, const ClaimToken& token) {
   const std::lock_guard lock(mutex_);
+  if (tokens_.size() >= kMax) return false;
   tokens_.emplace(key, token);
   count_.store(tokens_.size(), std::memory_order_relaxed);
+  return true;
 }
 
 void DisownedClaims::remove(const IdempotencyKey& key, const ClaimToken& token) {

@@ -89,6 +89,11 @@ Event Exchange::begin() const {
   return asked_.outfit->is_changed(route()) ? Event::RouteChanged : Event::Start;
 }
 
+/// An `EFFECTFUL` claim is released where nothing can have come of it, and nowhere else.
+GiveBack Exchange::give_back() const {
+  return policy_ == Policy::Effectful ? GiveBack::UntilAnswered : GiveBack::UntilLeaseEnds;
+}
+
 /// Our own failure (memory, say). Before dispatch nothing happened, and a claim that may stand is
 /// given back; after it the outcome is unknown.
 Task<> Exchange::own_failure() {
@@ -97,7 +102,7 @@ Task<> Exchange::own_failure() {
   if (fence_.value != 0 && dispatched_ && policy_ == Policy::Effectful) {
     co_await settlement_->mark(IndeterminateReason::Internal, std::nullopt);
   } else if (settlement_) {
-    settlement_->disown();
+    settlement_->disown(give_back());
   }
   const bool unknown = dispatched_ && policy_ == Policy::Effectful;
   if (reply_.head_has_left()) {
@@ -139,7 +144,7 @@ Task<Event> Exchange::perform(Act act) {
       return mark();
     case Act::Release:
       was_released_ = true;
-      return settlement_->release();
+      return settlement_->release(give_back());
     case Act::Relay:
       return relay(Outcome::Executed, false);
     case Act::RelayMarked:
@@ -176,7 +181,7 @@ Task<Event> Exchange::perform(Act act) {
     case Act::RefuseStoreDown:
       return refuse(store_refusal_);
     case Act::DisownAndRefuse:
-      settlement_->disown();
+      settlement_->disown(GiveBack::UntilAnswered);  // Nothing was sent.
       return refuse(ProblemType::StoreUnavailable);
     case Act::RefuseUnreachable:
       return refuse(ProblemType::UpstreamUnreachable);

@@ -55,6 +55,7 @@ class Exchange : public Recycled<Exchange> {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] Task<Event> perform(Act act);
+  [[nodiscard]] GiveBack give_back() const;
   [[nodiscard]] Task<> own_failure();
 
   // The key and who else is on it.

@@ -48,7 +48,7 @@ Task<Event> LateCall::perform(Act act) {
     case Act::RecordBare:
       return settlement_.record_bare(bare_form(*answer_));
     case Act::Release:
-      return settlement_.release();
+      return settlement_.release(GiveBack::UntilAnswered);  // The tool says that it did nothing.
     default:
       SEMEL_CHECK(act == Act::Mark);
       // Nothing more can come of this attempt: an operator need not wait for its lease.

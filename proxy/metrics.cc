@@ -225,6 +225,12 @@ void Metrics::add_keys(MetricsPage& page, const StoreHealth& health) const {
   page.counter("semel_stale_writer_total",
                "Writes refused because another attempt owns the record.");
   page.value(sum([](auto& s) -> auto& { return s.stale_writers; }));
+  page.gauge("semel_disowned_claims",
+             "Claims that may stand in the store and are to be given back: nobody uses them.");
+  page.value(sum([](auto& s) -> auto& { return s.disowned; }));
+  page.counter("semel_disowned_claims_dropped_total",
+               "Claims that there was no room to give back: they are left to their leases.");
+  page.value(sum([](auto& s) -> auto& { return s.disowned_dropped; }));
   page.counter("semel_access_log_dropped_lines_total", "Log lines that nobody took in time.");
   page.value(sum([](auto& s) -> auto& { return s.access_log_dropped; }));
 }

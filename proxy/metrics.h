@@ -98,6 +98,8 @@ struct MetricsShard {
   Counter expired_reruns;
   Counter records_expired;
   Counter stale_writers;
+  Counter disowned;          ///< Claims that are to be given back now.
+  Counter disowned_dropped;  ///< Left to their leases: there was no room.
   Counter late_answers;
   std::array<Counter, 2> resolutions;  ///< By Resolution::Decision.
   Counter access_log_dropped;

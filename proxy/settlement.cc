@@ -2,24 +2,15 @@
 // proxy/late_call and proxy/shadow.
 #include "proxy/settlement.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "io/clock.h"
 #include "proxy/fail_point.h"
+#include "proxy/settling_pause.h"
 #include "proxy/worker.h"
 
 namespace semel::proxy {
 namespace {
-
-constexpr std::chrono::milliseconds kFirstPause{100};
-constexpr std::chrono::milliseconds kLongestPause{2'000};
-
-/// A broken store stays broken until a restart, which settles what it finds.
-bool may_heal(Fault fault) {
-  return fault == Fault::StoreTimeout || fault == Fault::StoreFull ||
-         fault == Fault::StoreUnreachable;
-}
 
 /// An operator ruled, and the tool's own answer says otherwise: somebody has to look at it.
 void report_contradiction(const Attempt& attempt) {
@@ -32,17 +23,21 @@ void report_contradiction(const Attempt& attempt) {
 
 }  // namespace
 
-/// One write that goes on after its exchange. Everything by value: the exchange is gone.
+bool may_heal(Fault fault) {
+  return fault == Fault::StoreTimeout || fault == Fault::StoreFull ||
+         fault == Fault::StoreUnreachable;
+}
+
+/// One record or mark that goes on after its exchange: no more of them than calls that were let
+/// through. Everything by value: the exchange is gone.
 struct Settlement::Behind {
   Worker* worker = nullptr;
-  StoreOperation operation = StoreOperation::Release;
+  StoreOperation operation = StoreOperation::Record;
   Attempt attempt;
   StoredResponsePtr response;
   IndeterminateReason reason = IndeterminateReason::Unrecorded;
   std::optional<std::uint16_t> status;
   std::chrono::nanoseconds lease_ends{0};
-
-  void disclaim() const { worker->site.disowned.remove(attempt.key, attempt.token); }
 };
 
 Event Settlement::conclude(StoreOperation operation, const Result<WriteReply>& result,
@@ -83,11 +78,11 @@ Task<Event> Settlement::record_bare(StoredResponsePtr response) {
   co_return event;
 }
 
-Task<Event> Settlement::release() {
+Task<Event> Settlement::release(GiveBack until) {
   const auto asked = std::chrono::steady_clock::now();
   const auto result = co_await worker_.site.store->release(attempt_);
   const Event event = conclude(StoreOperation::Release, result, asked);
-  if (result.has_error() && may_heal(result.error())) disown();
+  if (result.has_error() && may_heal(result.error())) disown(until);
   co_return event;
 }
 
@@ -113,44 +108,29 @@ Task<Event> Settlement::write_mark(IndeterminateReason reason,
   co_return event;
 }
 
-void Settlement::disown() {
-  worker_.site.disowned.add(attempt_.key, attempt_.token);
-  Behind behind{&worker_, StoreOperation::Release, attempt_, nullptr, {}, {}, lease_ends_};
-  worker_.start(go_on(std::move(behind)));
-}
+void Settlement::disown(GiveBack until) { worker_.releases.add(attempt_, until, lease_ends_); }
 
 Task<> Settlement::go_on(Behind behind) {
   Store& store = *behind.worker->site.store;
   Worker::Timer timer(behind.worker->executor());
-  auto pause = kFirstPause;
+  SettlingPause pause;
   // Once in any case: what is known here is late news where a stop has outlasted the lease.
   for (bool once = false; !behind.worker->is_ending(); once = true) {
     if (once && boot_time() >= behind.lease_ends) break;
-    timer.expires_after(pause);
+    timer.expires_after(pause.next(behind.worker->random));
     co_await timer.async_wait(kNoThrow);
-    pause = std::min(pause * 2, kLongestPause);
 
     Result<WriteReply> result = Fault::StoreUnreachable;
-    switch (behind.operation) {
-      case StoreOperation::Record:
-        result = co_await store.record(behind.attempt, behind.response);
-        break;
-      case StoreOperation::Mark:
-        result = co_await store.mark_indeterminate(behind.attempt, behind.reason, behind.status);
-        break;
-      default:
-        result = co_await store.release(behind.attempt);
-        break;
+    if (behind.operation == StoreOperation::Record) {
+      result = co_await store.record(behind.attempt, behind.response);
+    } else {
+      result = co_await store.mark_indeterminate(behind.attempt, behind.reason, behind.status);
     }
     if (result.has_value() && is_against_word(*result)) report_contradiction(behind.attempt);
-    if (result.has_value() || !may_heal(result.error())) {
-      if (behind.operation == StoreOperation::Release) behind.disclaim();
-      co_return;
-    }
+    if (result.has_value() || !may_heal(result.error())) co_return;
     behind.worker->metrics.store_errors[static_cast<std::size_t>(behind.operation)].add();
   }
   // A lease that ended in silence is an unknown outcome, whatever this process knows of it.
-  if (behind.operation == StoreOperation::Release) behind.disclaim();
   if (behind.operation == StoreOperation::Record) {
     behind.worker->metrics.indeterminate[static_cast<std::size_t>(IndeterminateReason::Unrecorded)]
         .add();

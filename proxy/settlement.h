@@ -5,14 +5,20 @@
 
 #include "core/dispatch.h"
 #include "proxy/metrics.h"
+#include "proxy/release_queue.h"
 #include "stores/store.h"
 
 namespace semel::proxy {
 
 class Worker;
 
+/// Whether a store that answered with this may do better later. A broken one stays broken until a
+/// restart, which settles what it finds.
+[[nodiscard]] bool may_heal(Fault fault);
+
 /// How a held claim ends: record, release or mark. What the store would not write at once is
-/// written again in the background, with the same token, until the lease ends.
+/// written again in the background, with the same token, until the lease ends. A claim of which
+/// nothing was sent is given back also later.
 /// @thread One worker's.
 class Settlement {
  public:
@@ -24,12 +30,12 @@ class Settlement {
   [[nodiscard]] Task<Event> record(StoredResponsePtr response);
   /// The same for the last form that the answer has: also without room it goes on behind.
   [[nodiscard]] Task<Event> record_bare(StoredResponsePtr response);
-  [[nodiscard]] Task<Event> release();
+  [[nodiscard]] Task<Event> release(GiveBack until);
   [[nodiscard]] Task<Event> mark(IndeterminateReason reason, std::optional<std::uint16_t> status);
   /// A claim whose outcome was marked unknown: no further byte of its attempt can come.
   [[nodiscard]] Task<Event> end_attempt();
   /// A claim whose answer never came: its token is released in the background.
-  void disown();
+  void disown(GiveBack until);
 
   [[nodiscard]] const Attempt& attempt() const { return attempt_; }
   [[nodiscard]] std::chrono::nanoseconds lease_ends() const { return lease_ends_; }

@@ -116,7 +116,8 @@ Task<bool> Shadow::claim() {
   }
   if (!reply) {
     worker_.metrics.store_errors[static_cast<std::size_t>(StoreOperation::Claim)].add();
-    if (reply.error() == Fault::StoreTimeout) settlement_->disown();
+    if (reply.error() == Fault::StoreTimeout)
+      settlement_->disown(GiveBack::UntilLeaseEnds);  // It was sent.
     co_return false;
   }
   if (const auto* granted = std::get_if<Granted>(&*reply)) {
@@ -146,7 +147,7 @@ Task<> Shadow::settle() {
         event = co_await settlement_->record_bare(bare_form(*answer_));
         break;
       case Act::Release:
-        event = co_await settlement_->release();
+        event = co_await settlement_->release(GiveBack::UntilLeaseEnds);
         break;
       case Act::Mark:
         event = co_await settlement_->mark(

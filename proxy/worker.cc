@@ -61,6 +61,7 @@ Worker::Worker(Site& shared, std::size_t index, std::shared_ptr<const Edition> e
     : site(shared),
       metrics(shared.metrics.shard(index)),
       access_log(shared.access_log_fd, metrics.access_log_dropped),
+      releases(*this),
       spawn([this](Task<> task) { start(std::move(task)); }),
       tick_timer_(io_.get_executor()),
       index_(index),

@@ -14,6 +14,7 @@
 #include "proxy/access_log.h"
 #include "proxy/arena.h"
 #include "proxy/outfit.h"
+#include "proxy/release_queue.h"
 #include "proxy/site.h"
 
 namespace semel::proxy {
@@ -69,6 +70,7 @@ class Worker {
   RandomBits random;
   MetricsShard& metrics;
   AccessLog access_log;
+  ReleaseQueue releases;
   const Spawn spawn;
 
  private:

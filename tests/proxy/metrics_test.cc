@@ -158,7 +158,7 @@ TEST(Metrics, APageOfTenFreshRoutesStaysShort) {
     routes.push_back(route_of("route" + std::to_string(i), Policy::Effectful));
   }
   const Metrics metrics(routes, 8);
-  EXPECT_LT(parse(metrics.render(healthy())).lines, 200U);
+  EXPECT_LT(parse(metrics.render(healthy())).lines, 210U);
 }
 
 TEST_F(MetricsTest, TheWorkersNumbersAreAdded) {
@@ -346,6 +346,8 @@ TEST_F(MetricsTest, EveryNameIsKnownHasHelpAndIsInTheOperatorsTable) {
                                        "semel_store_durability_info",
                                        "semel_route_digest_mismatch",
                                        "semel_connections",
+                                       "semel_disowned_claims",
+                                       "semel_disowned_claims_dropped_total",
                                        "semel_config_last_reload_successful",
                                        "semel_build_info"};
   one.by_route[0].request_duration.observe(1s);

@@ -9,7 +9,7 @@
 
 namespace semel::testing {
 
-/// A memory store whose word on the routes and on its log is the test's.
+/// A memory store whose word on the routes, on its log and on what is given back is the test's.
 class ScriptedStore final : public Store {
  public:
   explicit ScriptedStore(const MemoryOptions& options = {})
@@ -32,6 +32,9 @@ class ScriptedStore final : public Store {
     if (fault) co_return *fault;
     co_return co_await truth_->events(std::move(filter));
   }
+
+  /// What release() does; absent: what is true.
+  std::function<Task<Result<WriteReply>>(Attempt)> releases;
 
   [[nodiscard]] Store& truth() { return *truth_; }
 
@@ -57,7 +60,9 @@ class ScriptedStore final : public Store {
   Task<Result<WriteReply>> record(Attempt attempt, StoredResponsePtr response) override {
     return truth_->record(attempt, std::move(response));
   }
-  Task<Result<WriteReply>> release(Attempt attempt) override { return truth_->release(attempt); }
+  Task<Result<WriteReply>> release(Attempt attempt) override {
+    return releases ? releases(attempt) : truth_->release(attempt);
+  }
   Task<Result<WriteReply>> mark_indeterminate(
       Attempt attempt, IndeterminateReason reason,
       std::optional<std::uint16_t> upstream_status) override {
