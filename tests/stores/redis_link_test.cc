@@ -57,7 +57,8 @@ TEST_F(RedisLinkTest, ScriptsThatAreNamedAreThereBeforeTheFirstCall) {
 
 TEST_F(RedisLinkTest, EachOfManyCallsAtOnceGetsItsOwnAnswerInTheOrderInWhichTheyWereAsked) {
   RedisServer server;
-  // A script that the server has to be told first is asked for twice, the second time behind others.
+  // A script that the server has to be told first is asked for twice, the second time behind
+  // others.
   RedisHooks hooks;
   hooks.scripts = {&kAppend};
   Links links(redis_options(server.url()), std::move(hooks));
