@@ -256,6 +256,14 @@ bool PgLink::take_answers() {
   return true;
 }
 
+/// The same by another than who waits for the socket, for which there may be nothing more to read.
+/// @return false: it has broken off.
+bool PgLink::take_answers_aside() {
+  if (!take_answers()) return false;
+  socket_->wake();
+  return true;
+}
+
 /// @return false: it has broken off.
 bool PgLink::send_calls() {
   if (is_stuffed_) return true;
@@ -272,7 +280,7 @@ bool PgLink::send_calls() {
     (void)self->send_calls();
   });
   // libpq reads where it cannot write: the socket may have nothing more to tell.
-  return take_answers();
+  return take_answers_aside();
 }
 
 void PgLink::keep_deadline() {
@@ -288,7 +296,7 @@ void PgLink::keep_deadline() {
 void PgLink::on_deadline() {
   deadline_.reset();
   // An answer that is here already counts: it may be the worker that was late.
-  if (!pipeline_ || !take_answers()) return;
+  if (!pipeline_ || !take_answers_aside()) return;
   const auto first = pipeline_->deadline();
   if (first && *first <= Clock::now()) {
     break_off(Fault::StoreUnreachable, "no answer within the deadline");

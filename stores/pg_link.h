@@ -79,6 +79,7 @@ class PgLink : public std::enable_shared_from_this<PgLink> {
   Task<> carry();
   void flush_later();
   [[nodiscard]] bool take_answers();
+  [[nodiscard]] bool take_answers_aside();
   [[nodiscard]] bool send_calls();
   void keep_deadline();
   void on_deadline();
