@@ -136,6 +136,11 @@ TEST_P(EventLog, AReaderThatComesBackAgainAndAgainUnderLoadMissesNothing) {
   std::string last;
   while (seen.size() < 2 * kCallers * kCalls) {
     EventReader reader(operated, last);
+    if (reader.head().find("503") != std::string::npos) {
+      // The places of readers that went away come free a moment later.
+      std::this_thread::sleep_for(milliseconds{20});
+      continue;
+    }
     for (int n = 0; n < 25 && seen.size() < 2 * kCallers * kCalls; ++n) {
       SentEvent event = reader.next();
       ASSERT_NE(event.id, "") << "after " << seen.size();
