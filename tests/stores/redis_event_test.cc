@@ -63,5 +63,14 @@ TEST_F(RedisEvents, AServerThatBeginsAnewWithAllThatItHadIsNoGap) {
   EXPECT_EQ(event_lines(*a_, read), (EventLines{"claimed 3", "claimed 4"}));
 }
 
+TEST_F(RedisEvents, APromotionThatLosesNothingIsNoGap) {
+  granted(*a_, request_of(1, 1));
+  const std::string read = event_page(*a_).next;
+  redis_.server.command({"DEBUG", "CHANGE-REPL-ID"});
+  with_log("a");
+  granted(*a_, request_of(2, 2));
+  EXPECT_EQ(event_lines(*a_, read), (EventLines{"claimed 2"}));
+}
+
 }  // namespace
 }  // namespace semel::testing
