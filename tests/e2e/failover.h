@@ -89,6 +89,9 @@ class FailoverRig {
           const std::lock_guard lock(mutex_);
           runs_.emplace_back(run, which);
           answered_ += 1;
+        } else {
+          // Whoever is refused waits: the servers of the test have the same cores.
+          std::this_thread::sleep_for(milliseconds{10});
         }
       }
     }
