@@ -31,6 +31,7 @@ void read_line(std::string_view name, std::string_view value, RedisFacts& facts)
   if (name == "aof_enabled") facts.has_aof = value == "1";
   if (name == "maxmemory_policy") facts.eviction = value;
   if (name == "maxmemory") facts.memory_bytes_max = number_of<std::uint64_t>(value);
+  if (name == "evicted_keys") facts.evicted = number_of<std::uint64_t>(value);
   if (name == "cluster_enabled") facts.is_cluster = value == "1";
   if (is_replica_line(name) && value.find("state=online") != std::string_view::npos) {
     ++facts.replicas;

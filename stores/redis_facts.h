@@ -21,6 +21,7 @@ struct RedisFacts {
   std::string fsync;                   ///< `always`, `everysec`, `no`; empty: it does not say.
   std::string eviction;                ///< `noeviction`, ...; empty: it does not say.
   std::uint64_t memory_bytes_max = 0;  ///< 0: no limit.
+  std::uint64_t evicted = 0;           ///< Keys that this run of it has dropped to make room.
 };
 
 /// Out of what INFO answers. What it does not say stays as it is in a fresh one.

@@ -51,7 +51,7 @@ struct RedisHooks {
   std::vector<const RedisScript*> scripts;
   /// How often a server is asked again what it is. One that may evict by now, or is no primary any
   /// more, is left.
-  std::chrono::milliseconds look_every{60'000};
+  std::chrono::milliseconds look_every{1'000};
   /// A subscription on which nothing is heard for so long asks whether the server is still there,
   /// and takes it for gone after as long again.
   std::chrono::milliseconds silence{5'000};

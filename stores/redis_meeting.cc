@@ -67,6 +67,8 @@ Task<Result<void>> RedisMeeting::admit(std::shared_ptr<RedisDoor> door) {
     const auto asked = boot_();
     auto keys = names(lane).own();
     auto words = question(lane, door->facts().replication_id.substr(0, kRunDigits));
+    words.push_back(door->facts().run_id.substr(0, kRunDigits) + ":" +
+                    std::to_string(door->facts().evicted));
     auto reply = co_await door->run(redis_scripts().meet, lane, std::move(keys), std::move(words));
     const auto told = hear(lane, std::move(reply), asked);
     if (!told) co_return told.error();

@@ -170,6 +170,7 @@ Task<std::optional<Fault>> RedisNode::greet(Clock::time_point until) {
     co_return Fault::StoreUnreachable;
   }
   if (const auto fault = co_await admit(greeting.facts, until)) co_return fault;
+  evicted_ = greeting.facts.evicted;
   site_->note_facts(greeting.facts);
   if (!wire_->is_open() || state_ == State::Closed) co_return Fault::StoreUnreachable;
   co_return std::nullopt;
@@ -210,8 +211,12 @@ Task<> RedisNode::look_again() {
   const Clock::time_point until = Clock::now() + site_->options.deadline;
   RedisGreeting greeting = co_await ask_redis_facts(site_, wire_, peer_, until);
   if (fixed_) site_->topology.learn(greeting.slots);
-  if (greeting.refusal.empty()) {
+  if (greeting.refusal.empty() && greeting.facts.evicted == evicted_) {
     site_->note_facts(greeting.facts);
+  } else if (greeting.refusal.empty()) {
+    // What is missing is written down where it is met again.
+    site_->note_failure(greeting.facts.node + " drops keys to make room");
+    renew();
   } else {
     // It was reconfigured, or it is somebody's replica now.
     site_->note_failure(greeting.refusal);

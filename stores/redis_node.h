@@ -89,6 +89,7 @@ class RedisNode : public std::enable_shared_from_this<RedisNode> {
   std::shared_ptr<RedisWire> wire_;
   bool is_wire_over_ = true;
   std::uint64_t wires_ = 0;         ///< Made so far.
+  std::uint64_t evicted_ = 0;       ///< By the server, when the connection was let through.
   std::uint64_t seen_version_ = 0;  ///< Of the topology, when the peer was last compared.
   std::vector<RedisCall*> waiting_;
   Deadlines::Entry impatient_{&RedisNode::on_impatient, this};

@@ -4,6 +4,7 @@
 -- ARGV[3]  who: a process    ARGV[4]  the store that it knew, or '': none
 -- ARGV[5]  the last fence that it was told here    ARGV[6]  the number of lanes
 -- ARGV[7]  the run of this server, as it says on each new connection, or '': of no new one
+-- ARGV[8]  on a new one, too: the process that the server is, and how many keys that has evicted
 -- Replies with the store and why it is suspect, or ''.
 local FENCE_LEAP = 1000000
 local writer, knew, known = ARGV[3], ARGV[4], tonumber(ARGV[5])
@@ -35,6 +36,24 @@ if knew ~= '' and knew ~= id then
 elseif math.max(tonumber(written or 0), tonumber(cleared or 0)) < known then
   reason = 'claims are missing that ' .. writer .. ' was granted: the store has ' ..
     (written or 'none') .. ' of it, and the last that it was told was ' .. text(known)
+end
+-- Which ones a server dropped to make room nobody can say. What it did before the store was met for
+-- the first time is none of the store's.
+local function evicted_since(seen)
+  local known_server, known = string.match(seen, '^(.*):(%d+)$')
+  local server, evicted = string.match(ARGV[8], '^(.*):(%d+)$')
+  return tonumber(evicted) - (server == known_server and tonumber(known) or 0)
+end
+if ARGV[8] then
+  local seen = redis.call('HGET', META, 'evicted')
+  if seen ~= ARGV[8] then
+    local evicted = seen and evicted_since(seen) or 0
+    if evicted > 0 then
+      reason = reason or 'the server has dropped ' .. text(evicted) ..
+        ' keys to make room, and claims may be among them'
+    end
+    redis.call('HSET', META, 'evicted', ARGV[8])
+  end
 end
 if reason then
   fence = text(math.max(tonumber(fence), known) + FENCE_LEAP)

@@ -76,6 +76,34 @@ TEST_F(RedisLoss, AStoreThatWasEmptiedGrantsNothingAtAll) {
   }
 }
 
+TEST_F(RedisLoss, WhatAServerDroppedToMakeRoomMayHaveBeenClaims) {
+  granted(*a_, request_of(1, 1));
+  granted(*b_, request_of(2, 2));
+  // A while in which it may drop keys, over before anybody looks. What it drops is nobody's claim.
+  redis_.server.command({"SET", "of somebody else", "x", "EX", "1000"});
+  redis_.server.command({"CONFIG", "SET", "maxmemory-policy", "volatile-lru"});
+  redis_.server.command({"CONFIG", "SET", "maxmemory", "1"});
+  ASSERT_TRUE(
+      eventually([&] { return redis_.server.command({"EXISTS", "of somebody else"}) == "0"; }));
+  redis_.server.command({"CONFIG", "SET", "maxmemory", "0"});
+  redis_.server.command({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  std::uint64_t next = 10;
+  for (const auto& store : {a_.get(), b_.get()}) {
+    EXPECT_TRUE(eventually([&] {
+      const auto told = claim(*store, request_of(next, next));
+      ++next;
+      return told.has_error() && told.error() == Fault::StoreSuspect;
+    }));
+  }
+  EXPECT_NE(run(b_->health()).remark.find("to make room"), std::string::npos);
+  EXPECT_TRUE(run(a_->acknowledge()).value());
+  EXPECT_TRUE(eventually([&] {
+    ++next;
+    return is<Granted>(claim(*b_, request_of(next, next)));
+  }));
+  EXPECT_FALSE(run(open("c")->health()).suspect) << "whoever comes later finds nothing new";
+}
+
 TEST_F(RedisLoss, AnotherStoreInItsPlaceIsSuspectUntilAnOperatorSaysSo) {
   granted(*a_, request_of(1, 1));
   redis_.server.command({"FLUSHALL"});
