@@ -256,11 +256,12 @@ bool PgLink::take_answers() {
   return true;
 }
 
-/// The same by another than who waits for the socket, for which there may be nothing more to read.
+/// The same by another than who waits for the socket, for which there may be nothing more to read:
+/// carry() waits for whatever comes next, ask_alone() for what may have been taken here.
 /// @return false: it has broken off.
 bool PgLink::take_answers_aside() {
   if (!take_answers()) return false;
-  socket_->wake();
+  if (state_ != State::Up && state_ != State::Worn) socket_->wake();
   return true;
 }
 

@@ -1,5 +1,8 @@
 #include "stores/pg_socket.h"
 
+#include <boost/asio/error.hpp>
+#include <utility>
+
 namespace semel {
 
 PgSocket::PgSocket(Executor executor, const PgWords& words)
@@ -42,10 +45,13 @@ Task<bool> PgSocket::readable(std::shared_ptr<PgSocket> self) {
 }
 
 void PgSocket::on_writable(std::function<void()> then) {
-  descriptor_->async_wait(Wait::wait_write,
-                          [self = shared_from_this(), then = std::move(then)](auto) {
-                            if (self->is_open()) then();
-                          });
+  auto go_on = [self = shared_from_this(), then = std::move(then)](auto error) mutable {
+    if (!self->is_open()) return;
+    // Woken, and not because the socket takes more.
+    if (error == asio::error::operation_aborted) return self->on_writable(std::move(then));
+    then();
+  };
+  descriptor_->async_wait(Wait::wait_write, std::move(go_on));
 }
 
 }  // namespace semel

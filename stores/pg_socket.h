@@ -26,7 +26,7 @@ class PgSocket : public std::enable_shared_from_this<PgSocket> {
   [[nodiscard]] static Task<bool> connect(std::shared_ptr<PgSocket> self);
   /// @return false: closed.
   [[nodiscard]] static Task<bool> readable(std::shared_ptr<PgSocket> self);
-  /// Lets those go on that wait: what there was to read, somebody else has read.
+  /// Lets those go on that wait until it is readable: what there was, somebody else has read.
   void wake() { descriptor_->cancel(); }
   /// Calls `then` once the socket takes more, unless it is closed before.
   void on_writable(std::function<void()> then);
