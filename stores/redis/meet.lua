@@ -18,14 +18,13 @@ if format ~= '1' or lanes ~= ARGV[6] then
 end
 -- A server that took another one's place, or began anew, may lack what was read at the other. Up to
 -- here both have one transition log: nothing is written on a connection that did not come by here.
-if ARGV[7] ~= '' then
-  local run = redis.call('HGET', META, 'run')
-  if run and run ~= ARGV[7] then
-    redis.call('HSET', META, 'run:' .. run, last_given())
+local run = redis.call('HGET', META, 'run')
+if ARGV[7] ~= '' and run ~= ARGV[7] then
+  local fields = {'run', ARGV[7]}
+  if run then
+    fields[3], fields[4] = 'run:' .. run, last_given()
   end
-  if run ~= ARGV[7] then
-    redis.call('HSET', META, 'run', ARGV[7])
-  end
+  redis.call('HSET', META, unpack(fields))
 end
 local reason
 if knew ~= '' and knew ~= id then

@@ -1,7 +1,5 @@
 // The transition log of a Redis that is not what it was: a reader learns it, and skips nothing.
 
-#include <filesystem>
-
 #include "tests/stores/event_lines.h"
 #include "tests/stores/redis_replicas.h"
 
@@ -61,6 +59,17 @@ TEST_F(RedisEvents, AServerThatBeginsAnewWithAllThatItHadIsNoGap) {
   put_back();
   granted(*a_, request_of(4, 4));
   EXPECT_EQ(event_lines(*a_, read), (EventLines{"claimed 3", "claimed 4"}));
+}
+
+TEST_F(RedisEvents, AServerWithoutRoomIsMetLikeAnyOther) {
+  const Attempt open = granted(*a_, request_of(1, 1));
+  const std::string read = event_page(*a_).next;
+  redis_.server.command({"DEBUG", "CHANGE-REPL-ID"});  // As where a replica was promoted.
+  redis_.server.command({"CONFIG", "SET", "maxmemory", "1"});
+  with_log("a");
+  EXPECT_EQ(event_lines(*a_, read), EventLines{});
+  ASSERT_EQ(run(a_->record(open, response_without_body(200))).value(), WriteReply::Done);
+  EXPECT_EQ(event_lines(*a_, read), (EventLines{"completed 1 200"}));
 }
 
 TEST_F(RedisEvents, APromotionThatLosesNothingIsNoGap) {
