@@ -14,7 +14,7 @@ namespace semel::sim {
 
 /// How the mutants are hunted.
 struct Hunt {
-  std::uint64_t seeds = 400;  ///< Worlds for each, at most.
+  std::uint64_t seeds = 1'500;  ///< Worlds for each, at most.
   unsigned jobs = 1;
   std::string only;  ///< One name; empty: all.
   std::string
