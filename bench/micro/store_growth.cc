@@ -127,7 +127,8 @@ Task<> sweep_all(Store& store, std::size_t& erased, bool& is_done) {
   for (bool more = true; more;) {
     const auto swept = co_await store.sweep(kSweepBatch);
     if (!swept) {
-      std::fprintf(stderr, "a batch of the sweep failed\n");
+      std::fprintf(stderr, "a batch of the sweep failed: %s\n",
+                   std::string(name(swept.error())).c_str());
       std::exit(1);
     }
     erased += swept->expired;
