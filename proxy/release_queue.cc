@@ -3,7 +3,6 @@
 #include "proxy/release_queue.h"
 
 #include "io/clock.h"
-#include "proxy/settlement.h"
 #include "proxy/worker.h"
 
 namespace semel::proxy {

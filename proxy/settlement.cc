@@ -23,11 +23,6 @@ void report_contradiction(const Attempt& attempt) {
 
 }  // namespace
 
-bool may_heal(Fault fault) {
-  return fault == Fault::StoreTimeout || fault == Fault::StoreFull ||
-         fault == Fault::StoreUnreachable;
-}
-
 /// One record or mark that goes on after its exchange: no more of them than calls that were let
 /// through. Everything by value: the exchange is gone.
 struct Settlement::Behind {

@@ -12,10 +12,6 @@ namespace semel::proxy {
 
 class Worker;
 
-/// Whether a store that answered with this may do better later. A broken one stays broken until a
-/// restart, which settles what it finds.
-[[nodiscard]] bool may_heal(Fault fault);
-
 /// How a held claim ends: record, release or mark. What the store would not write at once is
 /// written again in the background, with the same token, until the lease ends. A claim of which
 /// nothing was sent is given back also later.

@@ -4,9 +4,17 @@
 #include <chrono>
 #include <cstdint>
 
+#include "core/fault.h"
 #include "io/random.h"
 
 namespace semel::proxy {
+
+/// Whether a store that answered with this may do better later. A broken one stays broken until a
+/// restart, which settles what it finds.
+[[nodiscard]] inline bool may_heal(Fault fault) {
+  return fault == Fault::StoreTimeout || fault == Fault::StoreFull ||
+         fault == Fault::StoreUnreachable;
+}
 
 /// Pauses between writes that a store would not take: twice as long each time, up to two seconds,
 /// and each of another length, so that those who lost one store at one moment do not come back at
