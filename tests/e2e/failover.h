@@ -152,15 +152,7 @@ class FailoverRig {
  private:
   /// A duplicate does not wait: a claim whose answer was lost is held for as long as its lease.
   static std::string routes() {
-    return R"(
-routes:
-  - name: book
-    match: {methods: [POST], path: /tools/book}
-    upstream: tool
-    policy: EFFECTFUL
-    on_duplicate: reject
-    timeout: 10s)" +
-           std::string(kToolKey);
+    return booking_route("\n    on_duplicate: reject\n    timeout: 10s");
   }
   /// The answer once it is no passing refusal. Status 0: there was none in time.
   Response settled(std::size_t which, const std::string& run) {

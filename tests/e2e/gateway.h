@@ -25,6 +25,17 @@ inline constexpr char kToolKey[] = R"(
       fields: [/flight, /seats, /name]
 )";
 
+/// The one EFFECTFUL route `book`, with what else it says: `\n    timeout: 2s` and the like.
+inline std::string booking_route(const std::string& more) {
+  return R"(
+routes:
+  - name: book
+    match: {methods: [POST], path: /tools/book}
+    upstream: tool
+    policy: EFFECTFUL)" +
+         more + kToolKey;
+}
+
 /// One tool of each policy. `/tools/brief` is `/tools/book` with little patience.
 inline std::string tool_routes() {
   const std::string key = kToolKey;

@@ -149,9 +149,9 @@ TEST(LateAnswer, ToolsThatAreStillHeardKeepNobodyOut) {
   Gateway gateway(options);
   gateway.upstream.script(commits_and_hangs());
   for (int call = 1; call <= 4; ++call) {
-    expect_problem(gateway.call_tool("/tools/brief", kBooking,
-                                     {{"X-Run-Id", "run-" + std::to_string(call)}}),
-                   "indeterminate");
+    expect_problem(
+        gateway.call_tool("/tools/brief", kBooking, {{"X-Run-Id", "run-" + std::to_string(call)}}),
+        "indeterminate");
   }
   gateway.upstream.script(answers(200, "{}"));
   for (int call = 1; call <= 8; ++call) {

@@ -11,22 +11,15 @@
 namespace semel::testing {
 namespace {
 
-std::string booking_route(const std::string& more) {
-  return R"(
-routes:
-  - name: book
-    match: {methods: [POST], path: /tools/book}
-    upstream: tool
-    policy: EFFECTFUL
-    timeout: 2s)" +
-         more + kToolKey;
+std::string hasty_route(const std::string& more) {
+  return booking_route("\n    timeout: 2s" + more);
 }
 
 GatewayOptions shadowed(StoreKind store = StoreKind::Memory, std::string folder = {}) {
   GatewayOptions options;
   options.store = store;
   options.store_folder = std::move(folder);
-  options.routes = booking_route("\n    mode: shadow");
+  options.routes = hasty_route("\n    mode: shadow");
   return options;
 }
 
@@ -143,7 +136,7 @@ TEST(Shadow, ItsRecordsAreTrue) {
     ASSERT_TRUE(gateway.semel.wait());
   }
   GatewayOptions enforced = shadowed(StoreKind::Sqlite, folder.path().string());
-  enforced.routes = booking_route("");
+  enforced.routes = hasty_route("");
   Gateway gateway(enforced);
   gateway.upstream.script(commits_and_answers(201, R"({"id":"b-2"})"));
   const Response replay = gateway.book();
@@ -156,10 +149,10 @@ TEST(Shadow, ItsRecordsAreTrue) {
 
 TEST(Shadow, ACallOfTheKeyVersionThatWasEnforcedIsADuplicateToo) {
   GatewayOptions options = shadowed(StoreKind::Sqlite);
-  options.routes = booking_route("");
+  options.routes = hasty_route("");
   Gateway gateway(options);
   EXPECT_EQ(gateway.book().header("Idempotency-Status"), "executed");
-  options.routes = replaced(replaced(booking_route("\n    mode: shadow"), ", /name", ""),
+  options.routes = replaced(replaced(hasty_route("\n    mode: shadow"), ", /name", ""),
                             "key:", "key:\n      version: 2");
   gateway.rewrite(options);
   gateway.semel.kill9();

@@ -14,19 +14,13 @@ namespace {
 
 /// A lease of 3.3 s: the outage is longer.
 std::string short_leases() {
-  return R"(
-routes:
-  - name: book
-    match: {methods: [POST], path: /tools/book}
-    upstream: tool
-    policy: EFFECTFUL
+  return booking_route(R"(
     on_duplicate: reject
     dispatch_by: 1s
     timeout: 1s
     stream_timeout: 500ms
     settle: 500ms
-    lease_margin: 300ms)" +
-         std::string(kToolKey);
+    lease_margin: 300ms)");
 }
 constexpr milliseconds kOutage{6'000};
 
