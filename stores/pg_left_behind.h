@@ -30,7 +30,7 @@ class PgLeftBehind {
   [[nodiscard]] bool may_dial(std::size_t lane);
   void stop_watching(std::size_t lane);
 
-  [[nodiscard]] const ByLane& all() const { return left_; }
+  [[nodiscard]] ByLane all() const { return left_; }
   /// Which of these are still at work: asked on a connection to whatever server there is now.
   [[nodiscard]] static const PgStatement& question();
   [[nodiscard]] static std::vector<PgValue> params(const ByLane& asked);

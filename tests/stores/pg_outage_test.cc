@@ -32,6 +32,11 @@ class PgOutage : public ::testing::Test {
     options.deadline = kDeadline;
     return options;
   }
+  static PostgresOptions through(const PostgresServer& server, const FaultyLink& address) {
+    PostgresOptions options = at(server);
+    options.url = "postgres://semel@127.0.0.1:" + std::to_string(address.port()) + "/postgres";
+    return options;
+  }
   static bool is_running(const PostgresServer& server, const std::string& query) {
     return server.sql("SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query = '" +
                       query + "'") == "1";
@@ -260,9 +265,7 @@ TEST_F(PgOutage, AServerThatTakesTheOthersPlaceIsNotAskedToWaitForIt) {
   server.sql("CREATE TABLE kept (id bigint)");
   PostgresServer next;
   FaultyLink address(server.port());
-  PostgresOptions options = at(server);
-  options.url = "postgres://semel@127.0.0.1:" + std::to_string(address.port()) + "/postgres";
-  PgLinks links(options, one_connection());
+  PgLinks links(through(server, address), one_connection());
   PgWorker worker(links);
   ASSERT_TRUE(worker.asks_until_answered(kPing));
   wait_for_nobody(server);
@@ -278,9 +281,7 @@ TEST_F(PgOutage, AServerThatTakesTheOthersPlaceIsNotAskedToWaitForIt) {
 TEST_F(PgOutage, ABackendThatOnlyListensToAConnectionThatIsGoneKeepsNobodyWaiting) {
   PostgresServer server;
   FaultyLink address(server.port());
-  PostgresOptions options = at(server);
-  options.url = "postgres://semel@127.0.0.1:" + std::to_string(address.port()) + "/postgres";
-  PgLinks links(options, one_connection());
+  PgLinks links(through(server, address), one_connection());
   PgWorker worker(links);
   ASSERT_TRUE(worker.asks_until_answered(kPing));
   // The question is lost on its way, and so is the connection's end.
