@@ -8,18 +8,22 @@
 
 #include "tests/stores/fake_redis.h"
 #include "tests/stores/redis_links.h"
+#include "tests/support/faulty_link.h"
 #include "tests/support/redis_server.h"
 
 namespace semel {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::Deadline;
 using testing::eventually;
 using testing::FakeRedis;
+using testing::FaultyLink;
 using ::testing::HasSubstr;
 using testing::kAppend;
 using testing::kEcho;
 using testing::Links;
+using testing::milliseconds;
 using ::testing::Not;
 using testing::redis_options;
 using testing::RedisServer;
@@ -301,19 +305,22 @@ TEST_F(RedisLinkTest, ClosingEndsWhatIsUnderWay) {
 }
 
 TEST_F(RedisLinkTest, AServerThatOneWorkerHasReachedAgainIsDownForNone) {
-  RedisServer server;
-  Links links(redis_options(server.url()));
+  const RedisServer server;
+  FaultyLink way(server.port());
+  Links links(redis_options("redis://127.0.0.1:" + std::to_string(way.port())));
   RunningWorker other;
   const auto others_reply = [&] {
     return other.run(links.links->run(kEcho, 0, {links.list()}, {"?"}));
   };
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 2; ++round) {
     ASSERT_TRUE(eventually([&] { return links.answers() && others_reply().has_value(); }));
-    server.kill9();
+    way.lead_to(1);  // Where nobody listens.
+    server.command({"CLIENT", "KILL", "TYPE", "normal"});
     ASSERT_TRUE(eventually([&] { return !links.answers() && !others_reply().has_value(); }));
-    // The pauses between attempts grow.
-    ASSERT_TRUE(eventually([&] { return !others_reply().has_value(); }));
-    server.restart();
+    // Both have tried in vain for so long that their pauses are long ones.
+    const Deadline away(milliseconds{2'000});
+    while (!away.passed()) EXPECT_FALSE(links.answers() || others_reply().has_value());
+    way.lead_to(server.port());
     ASSERT_TRUE(eventually([&] { return links.answers(); }));
     EXPECT_TRUE(others_reply().has_value()) << round;
   }
