@@ -4,6 +4,7 @@ option(SEMEL_TESTS "Build the tests" ON)
 option(SEMEL_BENCH "Build the micro benchmarks" OFF)
 set(SEMEL_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: address,undefined or thread")
 option(SEMEL_COVERAGE "Instrument for coverage" OFF)
+option(SEMEL_PCH "Precompile the headers that most files include" OFF)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -13,6 +14,11 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_program(SEMEL_CCACHE ccache)
 if(SEMEL_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${SEMEL_CCACHE})
+  if(SEMEL_PCH)
+    # ccache's manual, "Precompiled headers": without these, nothing that uses one is found again.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${SEMEL_CCACHE})
+    add_compile_options(-Xclang -fno-pch-timestamp)
+  endif()
 endif()
 find_program(SEMEL_LLD NAMES ld.lld-19 ld.lld)
 if(SEMEL_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
@@ -50,7 +56,7 @@ endif()
 
 # semel_room(NAME USES rooms... PUBLIC libs... PRIVATE libs...): every .cc of the folder but main.cc.
 function(semel_room name)
-  cmake_parse_arguments(R "" "" "USES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(R "" "" "USES;PUBLIC;PRIVATE;PRECOMPILE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cc)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
   add_library(semel_${name} STATIC ${sources})
@@ -60,6 +66,10 @@ function(semel_room name)
     endif()
   endforeach()
   target_link_libraries(semel_${name} PUBLIC ${R_PUBLIC} PRIVATE semel_options ${R_PRIVATE})
+  if(SEMEL_PCH)
+    target_precompile_headers(semel_${name} PRIVATE <algorithm> <chrono> <functional> <memory> <optional> <string>
+                                                    <string_view> <variant> <vector> ${R_PRECOMPILE})
+  endif()
 endfunction()
 
 # semel_labelled(TARGET LABEL): built by the target tests_LABEL too, which is all that `ctest -L LABEL` runs.
@@ -72,7 +82,7 @@ endfunction()
 
 # semel_tests(NAME FOLDER USES libs... LABEL label): one GoogleTest program per mirrored room.
 function(semel_tests name)
-  cmake_parse_arguments(T "" "FOLDER;TIMEOUT;LABEL" "USES" ${ARGN})
+  cmake_parse_arguments(T "" "FOLDER;TIMEOUT;LABEL" "USES;PRECOMPILE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${T_FOLDER}/*_test.cc)
   if(NOT sources)
     return()
@@ -86,6 +96,11 @@ function(semel_tests name)
                                              SEMEL_BINARY_DIR="${CMAKE_BINARY_DIR}")
   # What is tested is optimised as its preset says. The tests themselves take half as long to compile without.
   target_compile_options(${name} PRIVATE -O0)
+  if(SEMEL_PCH)
+    target_precompile_headers(${name} PRIVATE <algorithm> <chrono> <filesystem> <fstream> <functional> <map> <memory>
+                                              <optional> <set> <sstream> <string> <thread> <variant> <vector>
+                                              <gmock/gmock.h> <gtest/gtest.h> ${T_PRECOMPILE})
+  endif()
   semel_labelled(${name} ${T_LABEL})
   include(GoogleTest)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
