@@ -29,6 +29,8 @@ namespace {
 
 constexpr std::chrono::seconds kSweepPause{1};
 constexpr std::size_t kSweepBatch = 256;
+/// A sweep that has not ended by then is behind what expires, and goes on without pauses.
+constexpr std::chrono::seconds kGentleSweep{60};
 constexpr std::chrono::seconds kDrainMargin{5};
 
 std::size_t worker_count(const config::Config& config) {
@@ -227,27 +229,43 @@ class Server {
     co_return agrees ? "" : "the routes of the other replicas are not known yet";
   }
 
+  /// Once a second. What needs more than one batch has the store for half of the time, for a while,
+  /// so that the calls meanwhile find it as it was.
   Task<> sweep() {
-    MetricsShard& shard = site_.metrics.shard(workers_wanted_);
-    const auto index = static_cast<std::size_t>(StoreOperation::Sweep);
+    using Clock = std::chrono::steady_clock;
+    auto& durations = site_.metrics.shard(workers_wanted_)
+                          .store_duration[static_cast<std::size_t>(StoreOperation::Sweep)];
+    Clock::duration pause = kSweepPause;
+    auto gentle_until = Clock::now() + kGentleSweep;
     while (!site_.draining) {
-      sweep_timer_.expires_after(kSweepPause);
+      sweep_timer_.expires_after(pause);
       co_await sweep_timer_.async_wait(kNoThrow);
-      bool more = true;
-      while (more && !site_.draining) {
-        const auto asked = std::chrono::steady_clock::now();
-        const auto swept = co_await site_.store->sweep(kSweepBatch);
-        shard.store_duration[index].observe(std::chrono::steady_clock::now() - asked);
-        if (swept.has_error()) {
-          shard.store_errors[index].add();
-          break;
-        }
-        shard.records_expired.add(swept->expired);
-        shard.indeterminate[static_cast<std::size_t>(IndeterminateReason::OwnerLost)].add(
-            swept->owner_lost);
-        more = swept->more;
+      if (site_.draining) break;
+      const auto asked = Clock::now();
+      const bool more = co_await sweep_batch();
+      const auto now = Clock::now();
+      durations.observe(now - asked);
+      if (!more) {
+        pause = kSweepPause;
+        gentle_until = now + kSweepPause + kGentleSweep;
+      } else {
+        pause = now < gentle_until ? now - asked : Clock::duration::zero();
       }
     }
+  }
+
+  /// @return whether there are more.
+  Task<bool> sweep_batch() {
+    MetricsShard& shard = site_.metrics.shard(workers_wanted_);
+    const auto swept = co_await site_.store->sweep(kSweepBatch);
+    if (swept.has_error()) {
+      shard.store_errors[static_cast<std::size_t>(StoreOperation::Sweep)].add();
+      co_return false;
+    }
+    shard.records_expired.add(swept->expired);
+    shard.indeterminate[static_cast<std::size_t>(IndeterminateReason::OwnerLost)].add(
+        swept->owner_lost);
+    co_return swept->more;
   }
 
   /// Until the end of the house: a drain may take long.

@@ -20,7 +20,7 @@ namespace {
 /// How many records one script looks at: some hundreds of microseconds of the server's time.
 constexpr std::size_t kLookedAtMax = 256;
 /// How many records one script changes, with all that finds them.
-constexpr std::size_t kChangedMax = 64;
+constexpr std::size_t kChangedMax = 16;
 constexpr std::size_t kTrimmedMax = 256;
 /// Batches of events that one sweep may take out of one lane.
 constexpr int kTrimsMax = 16;

@@ -1,10 +1,10 @@
 // How a shared store behaves as its records grow, and while it ends many of them. bench/growth
 // calls it.
 //
-//   store_growth URL fill FROM TO   records the keys FROM..TO-1, for a day, then times claims of
-//   new ones store_growth URL sweep COUNT    records COUNT keys that expire together, and times
-//   claims before,
-//                                   while and after they are swept
+//   store_growth URL fill FROM TO
+//       records the keys FROM..TO-1, for a day, then times claims of new ones
+//   store_growth URL sweep COUNT
+//       records COUNT keys that expire together; times claims before, while and after they go
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -122,17 +122,23 @@ Task<> time_alone(Store& store, std::string when) {
   say(when, std::move(took));
 }
 
-/// Sweeps as the program does, a batch behind the other.
+/// Sweeps as the program does: a batch, and a pause that is as long, or of a second behind a fault.
 Task<> sweep_all(Store& store, std::size_t& erased, bool& is_done) {
-  for (bool more = true; more;) {
+  const Executor executor = co_await asio::this_coro::executor;
+  for (;;) {
+    const auto asked = Clock::now();
     const auto swept = co_await store.sweep(kSweepBatch);
+    Clock::duration rest = Clock::now() - asked;
     if (!swept) {
       std::fprintf(stderr, "a batch of the sweep failed: %s\n",
                    std::string(name(swept.error())).c_str());
-      std::exit(1);
+      rest = 1s;
+    } else {
+      erased += swept->expired;
+      if (!swept->more) break;
     }
-    erased += swept->expired;
-    more = swept->more;
+    Timer pause(executor, rest);
+    co_await pause.async_wait(kNoThrow);
   }
   is_done = true;
 }
