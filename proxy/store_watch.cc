@@ -28,7 +28,7 @@ Task<> StoreWatch::look_at_routes() {
     if (!edition->agreement.tell(places, asked) || edition != editions_.running()) continue;
     std::vector<std::string> changed;
     for (const std::size_t place : places) changed.push_back(routes[place].name);
-    tell_changed(std::move(changed));
+    tell_changed(std::move(changed), remembered->empty() ? Memory::Empty : Memory::OfRoutes);
   }
 }
 
@@ -37,6 +37,11 @@ void StoreWatch::tell(const StoreHealth& health) {
     log_ << "semel: " << health.remark << std::endl;
     remark_ = health.remark;
   }
+  if (!health.up && was_up_ && health.remark.empty()) {
+    log_ << "semel: the store does not answer" << std::endl;
+  }
+  if (health.up && !was_up_) log_ << "semel: the store answers again" << std::endl;
+  was_up_ = health.up;
   if (!health.up) return;  // What it does not say then has not ended.
   if (was_suspect_ && !health.suspect) {
     log_ << "semel: the store is no longer suspect" << std::endl;
@@ -45,13 +50,16 @@ void StoreWatch::tell(const StoreHealth& health) {
   was_suspect_ = health.suspect;
 }
 
-void StoreWatch::tell_changed(std::vector<std::string> changed) {
+void StoreWatch::tell_changed(std::vector<std::string> changed, Memory memory) {
+  const std::string why =
+      memory == Memory::Empty
+          ? ": the store remembers no route, as if it had been made anew while this process ran; "
+            "the route answers 503 until a reload (SIGHUP) or a restart"
+          : ": another replica has changed it; here it answers 503 until both have one "
+            "configuration again: reload this one, or take the other one back";
   for (const std::string& route : changed) {
     if (std::ranges::find(changed_, route) != changed_.end()) continue;
-    log_ << "semel: route " << route
-         << ": another replica has changed it; here it answers 503 until both have one "
-            "configuration again: reload this one, or take the other one back"
-         << std::endl;
+    log_ << "semel: route " << route << why << std::endl;
   }
   for (const std::string& route : changed_) {
     if (std::ranges::find(changed, route) != changed.end()) continue;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -24,18 +25,23 @@ class StoreWatch {
       : site_(site), editions_(editions), shard_(shard), log_(log) {}
 
   [[nodiscard]] Task<> look();
-  /// Logs what has changed since it was last told of the store's health.
+  /// Logs what has changed since it was last told of the store's health: an outage and its end, and
+  /// what an operator should know.
   void tell(const StoreHealth& health);
 
  private:
+  /// What a store that was made anew remembers of routes, and what any other one does.
+  enum class Memory : std::uint8_t { Empty, OfRoutes };
+
   [[nodiscard]] Task<> look_at_routes();
-  void tell_changed(std::vector<std::string> changed);
+  void tell_changed(std::vector<std::string> changed, Memory memory);
 
   Site& site_;
   const Editions& editions_;
   MetricsShard& shard_;
   std::ostream& log_;
   std::string remark_;
+  bool was_up_ = true;
   bool was_suspect_ = false;
   std::vector<std::string> changed_;  ///< Names of routes, as they were told last.
 };

@@ -312,7 +312,11 @@ Task<StoreHealth> PostgresStore::health() {
   health.store_id = meeting_->store_id();
   std::vector<PgValue> nothing;
   const auto answer = co_await ask(kHealth, kHouse, std::move(nothing));
-  if (!answer) co_return health;
+  if (!answer) {
+    const std::string trouble = links_->state().trouble;
+    if (health.remark.empty() && !trouble.empty()) health.remark = "store.postgres: " + trouble;
+    co_return health;
+  }
   PgColumns columns(answer->rows.front());
   static_cast<void>(columns.time());
   static_cast<void>(columns.maybe_text());

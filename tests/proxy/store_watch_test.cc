@@ -117,14 +117,37 @@ TEST_F(StoreWatchTest, AStoreThatBecomesSuspectIsToldOnceAndSoIsItsEnd) {
   watch_.tell(health);
   EXPECT_EQ(logged(), "semel: the store is suspect: it has lost claims\n");
   watch_.tell(StoreHealth{});
-  EXPECT_EQ(logged(), "") << "a store that does not answer is not whole again";
+  EXPECT_EQ(logged(), "semel: the store does not answer\n") << "and so it is not whole again";
   watch_.tell(health);
-  EXPECT_EQ(logged(), "");
+  EXPECT_EQ(logged(), "semel: the store answers again\n");
   health.suspect = false;
   health.remark.clear();
   watch_.tell(health);
   watch_.tell(health);
   EXPECT_EQ(logged(), "semel: the store is no longer suspect\n");
+}
+
+TEST_F(StoreWatchTest, AnOutageIsToldOnceWithItsReasonAndSoIsItsEnd) {
+  StoreHealth health;
+  health.remark = "127.0.0.1:5432: Connection refused";
+  watch_.tell(health);
+  watch_.tell(health);
+  EXPECT_EQ(logged(), "semel: 127.0.0.1:5432: Connection refused\n");
+  health = {};
+  health.up = true;
+  watch_.tell(health);
+  watch_.tell(health);
+  EXPECT_EQ(logged(), "semel: the store answers again\n");
+}
+
+TEST_F(StoreWatchTest, AStoreThatIsMadeAnewBesideAProcessSaysWhatEndsTheRefusals) {
+  adopt({});
+  look();
+  EXPECT_TRUE(is_changed(0));
+  const std::string told = logged();
+  EXPECT_THAT(told, HasSubstr("semel: route book: the store remembers no route"));
+  EXPECT_THAT(told, HasSubstr("SIGHUP"));
+  EXPECT_THAT(told, Not(HasSubstr("another replica")));
 }
 
 TEST_F(StoreWatchTest, AStoreThatNobodySharesIsNotAskedForItsRoutes) {
