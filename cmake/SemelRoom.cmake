@@ -54,7 +54,18 @@ if(SEMEL_COVERAGE)
   add_link_options(-fprofile-instr-generate -fcoverage-mapping)
 endif()
 
-# semel_room(NAME USES rooms... PUBLIC libs... PRIVATE libs...): every .cc of the folder but main.cc.
+# semel_precompile(TARGET headers...): what most of its files include, and these. With SEMEL_PCH only, which `dev`
+# does without, so that a file that does not include what it uses is found.
+set(SEMEL_ASIO <boost/asio/co_spawn.hpp> <boost/asio/ip/tcp.hpp> <boost/asio/steady_timer.hpp>)
+function(semel_precompile target)
+  if(SEMEL_PCH)
+    target_precompile_headers(${target} PRIVATE <algorithm> <chrono> <functional> <map> <memory> <optional> <string>
+                                                <string_view> <variant> <vector> ${ARGN})
+  endif()
+endfunction()
+
+# semel_room(NAME USES rooms... PUBLIC libs... PRIVATE libs... PRECOMPILE headers...): every .cc of the folder but
+# main.cc.
 function(semel_room name)
   cmake_parse_arguments(R "" "" "USES;PUBLIC;PRIVATE;PRECOMPILE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cc)
@@ -66,10 +77,7 @@ function(semel_room name)
     endif()
   endforeach()
   target_link_libraries(semel_${name} PUBLIC ${R_PUBLIC} PRIVATE semel_options ${R_PRIVATE})
-  if(SEMEL_PCH)
-    target_precompile_headers(semel_${name} PRIVATE <algorithm> <chrono> <functional> <memory> <optional> <string>
-                                                    <string_view> <variant> <vector> ${R_PRECOMPILE})
-  endif()
+  semel_precompile(semel_${name} ${R_PRECOMPILE})
 endfunction()
 
 # semel_labelled(TARGET LABEL): built by the target tests_LABEL too, which is all that `ctest -L LABEL` runs.
@@ -82,7 +90,7 @@ endfunction()
 
 # semel_tests(NAME FOLDER USES libs... LABEL label): one GoogleTest program per mirrored room.
 function(semel_tests name)
-  cmake_parse_arguments(T "" "FOLDER;TIMEOUT;LABEL" "USES;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(T "" "FOLDER;TIMEOUT;LABEL" "USES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${T_FOLDER}/*_test.cc)
   if(NOT sources)
     return()
@@ -96,11 +104,7 @@ function(semel_tests name)
                                              SEMEL_BINARY_DIR="${CMAKE_BINARY_DIR}")
   # What is tested is optimised as its preset says. The tests themselves take half as long to compile without.
   target_compile_options(${name} PRIVATE -O0)
-  if(SEMEL_PCH)
-    target_precompile_headers(${name} PRIVATE <algorithm> <chrono> <filesystem> <fstream> <functional> <map> <memory>
-                                              <optional> <set> <sstream> <string> <thread> <variant> <vector>
-                                              <gmock/gmock.h> <gtest/gtest.h> ${T_PRECOMPILE})
-  endif()
+  semel_precompile(${name} <filesystem> <fstream> <set> <sstream> <thread> <gmock/gmock.h> <gtest/gtest.h>)
   semel_labelled(${name} ${T_LABEL})
   include(GoogleTest)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60

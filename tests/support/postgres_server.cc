@@ -51,6 +51,16 @@ void make_system(const std::string& folder) {
                  account));
 }
 
+/// Two thirds of a new system are databases that nobody connects to.
+void keep_one_database(const std::string& folder) {
+  const std::string words =
+      "UPDATE pg_database SET datistemplate = false;\nDROP DATABASE template0;\n"
+      "DROP DATABASE template1;\n";
+  const std::string alone = program("postgres") + " --single -D " + folder + "/data postgres";
+  run_or_throw(
+      tied_to_us({program("sh"), "-c", "printf '%s' '" + words + "' | " + alone}, unprivileged()));
+}
+
 /// One database system for all test programs of a build, made by the first that asks.
 std::string template_folder() {
   const std::string folder = SEMEL_BINARY_DIR "/postgres-15-template";
@@ -60,6 +70,7 @@ std::string template_folder() {
     if (!fs::exists(folder)) {
       const TempFolder workshop;
       make_system(workshop.path().string());
+      keep_one_database(workshop.path().string());
       const std::string unfinished = folder + ".unfinished";
       fs::remove_all(unfinished);
       run_or_throw({program("cp"), "-a", workshop.file("data"), unfinished});
