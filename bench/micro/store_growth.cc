@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,22 +31,18 @@ constexpr std::size_t kSweepBatch = 256;   ///< As the program asks for (proxy/s
 constexpr std::uint64_t kTimedFrom = 1ull << 32;
 constexpr auto kWindow = 60s;  ///< Of the records that are swept.
 
-/// Claim and record of one key. @return what the claim took.
-Task<std::chrono::nanoseconds> call(Store& store, std::uint64_t number,
-                                    std::chrono::seconds retention) {
+/// Claim and record of one key. @return what the claim took; nothing: one of them was refused.
+Task<std::optional<std::chrono::nanoseconds>> call(Store& store, std::uint64_t number,
+                                                   std::chrono::seconds retention) {
   Round round = round_of(number, retention);
   const Attempt attempt{round.request.key, round.request.token, Fence{}};
   const auto start = Clock::now();
   const auto claimed = co_await store.claim(std::move(round.request));
   const auto took = Clock::now() - start;
   const auto recorded = co_await store.record(attempt, std::move(round.response));
-  if (!claimed || !std::holds_alternative<Granted>(*claimed) || !recorded ||
-      *recorded != WriteReply::Done) {
-    std::fprintf(stderr, "key %llu was not granted or not recorded\n",
-                 static_cast<unsigned long long>(number));
-    std::exit(1);
-  }
-  co_return took;
+  const bool is_done = claimed && std::holds_alternative<Granted>(*claimed) && recorded &&
+                       *recorded == WriteReply::Done;
+  co_return is_done ? std::optional<std::chrono::nanoseconds>(took) : std::nullopt;
 }
 
 /// Coroutines of one worker that are waited for together.
@@ -73,19 +70,25 @@ class Group {
 
 /// Takes the next number until there is none.
 Task<> fill_some(Store& store, std::uint64_t& next, std::uint64_t to,
-                 std::chrono::seconds retention) {
+                 std::chrono::seconds retention, std::uint64_t& refused) {
   while (next < to) {
     const std::uint64_t number = next++;
-    co_await call(store, number, retention);
+    const auto took = co_await call(store, number, retention);
+    if (!took) ++refused;
   }
 }
 
 Task<> fill(Store& store, std::uint64_t from, std::uint64_t to, std::chrono::seconds retention) {
+  std::uint64_t refused = 0;
   Group group(co_await asio::this_coro::executor);
   for (std::uint64_t n = 0; n < kConcurrent; ++n) {
-    group.start(fill_some(store, from, to, retention));
+    group.start(fill_some(store, from, to, retention, refused));
   }
   co_await group.wait();
+  if (refused != 0) {
+    std::printf("%llu calls were refused while it was filled\n",
+                static_cast<unsigned long long>(refused));
+  }
 }
 
 void say(const std::string& when, std::vector<std::chrono::nanoseconds> took) {
@@ -111,7 +114,7 @@ Task<> time_claims(Store& store, std::vector<std::chrono::nanoseconds>& took,
   std::uint64_t next = untimed();
   while (goes_on()) {
     const auto claim = co_await call(store, next++, 24h);
-    took.push_back(claim);
+    if (claim) took.push_back(*claim);
   }
 }
 
