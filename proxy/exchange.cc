@@ -20,8 +20,9 @@ constexpr char kNoSlot[] =
 
 constexpr char kRouteChanged[] =
     "Another replica of the proxy has changed this route, and this one still has the earlier "
-    "configuration, so nothing was sent: repeat the call as soon as Retry-After says; an operator "
-    "has to give all replicas one configuration.";
+    "configuration, or the store of both was made anew: nothing was sent. Repeat the call as soon "
+    "as Retry-After says; an operator has to give all replicas one configuration, and to reload "
+    "it.";
 
 /// What took no waiting, in the form of what did.
 Task<Event> ready(Event event) { co_return event; }

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -33,7 +32,6 @@ constexpr std::size_t kSweepBatch = 256;
 /// A sweep that has not ended by then is behind what expires, and goes on without pauses.
 constexpr std::chrono::seconds kGentleSweep{60};
 constexpr std::chrono::seconds kDrainMargin{5};
-constexpr std::array kSignals{SIGTERM, SIGINT, SIGHUP};
 
 std::size_t worker_count(const config::Config& config) {
   return config.workers != 0 ? config.workers : std::max(1u, std::thread::hardware_concurrency());
@@ -50,14 +48,6 @@ void raise_descriptor_limit(const config::Config& config, std::ostream& log) {
     log << "semel: " << limit.rlim_cur << " descriptors are allowed, limits.connections may need "
         << wanted << "; raise the limit (ulimit -n) or lower limits.connections" << std::endl;
   }
-}
-
-/// One that comes now, before the process is gone, changes nothing about how it ended.
-void hold_signals() {
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  for (const int signal : kSignals) ::sigaddset(&signals, signal);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
 /// The process while it serves.
@@ -85,7 +75,7 @@ class Server {
   /// @throws std::runtime_error with the sentences of what stands in the way.
   void adopt_first(const std::vector<std::string>& acknowledged) {
     // From here on a signal waits for its turn and ends nobody.
-    for (const int signal : kSignals) signals_.add(signal);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
     std::vector<std::string> refused;
     const std::exception_ptr failed = run_to_its_end(adopt_into(refused, acknowledged));
     const bool is_taken = !failed && refused.empty();
@@ -144,7 +134,6 @@ class Server {
     asio::co_spawn(house_, end_house(), asio::detached);
     housekeeping.join();
     site_.store->close();
-    hold_signals();
     log_ << "semel: drained, all is settled" << std::endl;
     return 0;
   }
@@ -237,7 +226,8 @@ class Server {
     if (health.suspect) co_return "the store is suspect";
     // What a guarded call asks next, when the store is there again.
     const bool agrees = editions_.running()->agreement.is_known(Agreement::Clock::now());
-    co_return agrees ? "" : "the routes of the other replicas are not known yet";
+    if (!agrees) co_return "the routes of the other replicas are not known yet";
+    co_return watch_.remembers_nothing() ? "the store remembers no route: reload" : "";
   }
 
   /// Once a second. What needs more than one batch has the store for half of the time, for a while,

@@ -28,19 +28,21 @@ Task<> StoreWatch::look_at_routes() {
     if (!edition->agreement.tell(places, asked) || edition != editions_.running()) continue;
     std::vector<std::string> changed;
     for (const std::size_t place : places) changed.push_back(routes[place].name);
-    tell_changed(std::move(changed), remembered->empty() ? Memory::Empty : Memory::OfRoutes);
+    remembers_nothing_ = remembered->empty() && !changed.empty();
+    tell_changed(std::move(changed));
   }
 }
 
 void StoreWatch::tell(const StoreHealth& health) {
-  if (!health.remark.empty() && health.remark != remark_) {
+  if (health.up && !was_up_) log_ << "semel: the store is up again" << std::endl;
+  const bool is_news = !health.remark.empty() && health.remark != remark_;
+  if (!health.up && (was_up_ || is_news)) {
+    log_ << "semel: the store is down" << (health.remark.empty() ? "" : ": ") << health.remark
+         << std::endl;
+  } else if (is_news) {
     log_ << "semel: " << health.remark << std::endl;
-    remark_ = health.remark;
   }
-  if (!health.up && was_up_ && health.remark.empty()) {
-    log_ << "semel: the store does not answer" << std::endl;
-  }
-  if (health.up && !was_up_) log_ << "semel: the store answers again" << std::endl;
+  if (!health.remark.empty()) remark_ = health.remark;
   was_up_ = health.up;
   if (!health.up) return;  // What it does not say then has not ended.
   if (was_suspect_ && !health.suspect) {
@@ -50,9 +52,9 @@ void StoreWatch::tell(const StoreHealth& health) {
   was_suspect_ = health.suspect;
 }
 
-void StoreWatch::tell_changed(std::vector<std::string> changed, Memory memory) {
+void StoreWatch::tell_changed(std::vector<std::string> changed) {
   const std::string why =
-      memory == Memory::Empty
+      remembers_nothing_
           ? ": the store remembers no route, as if it had been made anew while this process ran; "
             "the route answers 503 until a reload (SIGHUP) or a restart"
           : ": another replica has changed it; here it answers 503 until both have one "

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -29,12 +28,12 @@ class StoreWatch {
   /// what an operator should know.
   void tell(const StoreHealth& health);
 
- private:
-  /// What a store that was made anew remembers of routes, and what any other one does.
-  enum class Memory : std::uint8_t { Empty, OfRoutes };
+  /// As a store that was made anew beside this process: it takes no guarded call before a reload.
+  [[nodiscard]] bool remembers_nothing() const { return remembers_nothing_; }
 
+ private:
   [[nodiscard]] Task<> look_at_routes();
-  void tell_changed(std::vector<std::string> changed, Memory memory);
+  void tell_changed(std::vector<std::string> changed);
 
   Site& site_;
   const Editions& editions_;
@@ -42,6 +41,7 @@ class StoreWatch {
   std::ostream& log_;
   std::string remark_;
   bool was_up_ = true;
+  bool remembers_nothing_ = false;
   bool was_suspect_ = false;
   std::vector<std::string> changed_;  ///< Names of routes, as they were told last.
 };

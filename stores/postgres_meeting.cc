@@ -15,6 +15,7 @@ struct Met {
   StoreTime now{0};
   std::int64_t format = 0;
   std::string store_id;
+  bool is_suspect = false;
   std::int64_t acknowledgements = 0;
   Fence last_fence;
 };
@@ -27,7 +28,7 @@ std::optional<Met> met_of(const PgRows& answer) {
   met.now = columns.time();
   met.format = columns.number();
   met.store_id = columns.text();
-  static_cast<void>(columns.maybe_text());
+  met.is_suspect = columns.maybe_text().has_value();
   met.acknowledgements = columns.number();
   met.last_fence = columns.fence();
   if (!columns.ok()) return std::nullopt;
@@ -73,8 +74,17 @@ Result<void> Meeting::judge(const PgFacts& facts, const Result<PgRows>& answer) 
   if (!met || met->format != kPostgresFormat) return Fault::StoreUnreachable;
   // When it was asked is not known, and it may have waited: of the time it proves nothing.
   see_acknowledgements(met->acknowledgements);
+  if (!met->is_suspect) follow(met->store_id);
   refresh(facts);
   return {};
+}
+
+void Meeting::hear(const PgRows& answer) {
+  const auto met = met_of(answer);
+  if (!met || met->format != kPostgresFormat) return;
+  see_acknowledgements(met->acknowledgements);
+  // Asked with what we know, it would be suspect if nobody had said that it is right.
+  if (!met->is_suspect) follow(met->store_id);
 }
 
 void Meeting::begin(const PgFacts& facts, const PgRows& answer, std::chrono::nanoseconds asked) {
@@ -97,12 +107,6 @@ void Meeting::begin(const PgFacts& facts, const PgRows& answer, std::chrono::nan
   // Of another store than the witness's it has been said there that it is suspect.
   if (witness_.store_id() != met->store_id) highest_ = {};
   witness_.meet(met->store_id);
-}
-
-void Meeting::meet_anew(const std::string& store_id) {
-  const std::lock_guard lock(mutex_);
-  if (witness_.store_id() != store_id) highest_ = {};
-  witness_.meet(store_id);
 }
 
 void Meeting::note(std::size_t lane, Fence fence) {

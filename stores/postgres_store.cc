@@ -310,8 +310,7 @@ Task<StoreHealth> PostgresStore::health() {
   health.durability = grade_in_words(meeting_->facts());
   health.remark = meeting_->remark();
   health.store_id = meeting_->store_id();
-  std::vector<PgValue> nothing;
-  const auto answer = co_await ask(kHealth, kHouse, std::move(nothing));
+  const auto answer = co_await look();
   if (!answer) {
     const std::string trouble = links_->state().trouble;
     if (health.remark.empty() && !trouble.empty()) health.remark = "store.postgres: " + trouble;
@@ -341,6 +340,24 @@ Task<StoreHealth> PostgresStore::health() {
   co_return health;
 }
 
+/// What there is. Where it is another store than the one that this process knows, that is told
+/// there first, for all replicas.
+Task<Result<PgRows>> PostgresStore::look() {
+  std::vector<PgValue> nothing;
+  auto answer = co_await ask(kHealth, kHouse, std::move(nothing));
+  if (!answer) co_return answer;
+  PgColumns columns(answer->rows.front());
+  static_cast<void>(columns.time());
+  const auto store_id = columns.maybe_text();
+  if (!store_id || *store_id == meeting_->store_id()) co_return answer;
+  auto question = meeting_->question();
+  const auto met = co_await ask(kMeet, kHouse, std::move(question));
+  if (!met) co_return met.error();
+  meeting_->hear(*met);
+  std::vector<PgValue> again;
+  co_return co_await ask(kHealth, kHouse, std::move(again));
+}
+
 Task<> PostgresStore::refresh_facts() {
   if (!facts_age_.is_due()) co_return;
   std::vector<PgValue> nothing;
@@ -350,6 +367,8 @@ Task<> PostgresStore::refresh_facts() {
 }
 
 Task<Result<bool>> PostgresStore::acknowledge() {
+  // What is wrong now is what the word is about, also where nobody has noticed it yet.
+  if (const auto looked = co_await look(); !looked) co_return looked.error();
   std::vector<PgValue> params{pg_fence(meeting_->highest().fence)};
   const auto answer = co_await ask(kAcknowledge, kHouse, std::move(params));
   if (!answer) co_return answer.error();
@@ -360,7 +379,7 @@ Task<Result<bool>> PostgresStore::acknowledge() {
   const std::string_view store_id = columns.text();
   if (!columns.ok()) co_return Fault::RecordCorrupt;
   meeting_->see_acknowledgements(acknowledgements);
-  meeting_->meet_anew(std::string(store_id));
+  meeting_->follow(std::string(store_id));
   co_return was_suspect;
 }
 

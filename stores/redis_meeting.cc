@@ -95,9 +95,7 @@ std::vector<std::string> RedisMeeting::question(std::size_t lane, const std::str
 
 Result<void> RedisMeeting::take(std::size_t lane, const RedisTold& told) {
   if (told.is("unmarked")) {
-    return object(Fault::StoreSuspect,
-                  "the Redis there holds no store of Semel, or no longer: run `semel store init "
-                  "CONFIG`");
+    return object(Fault::StoreSuspect, std::string(kNoStoreThere));
   }
   if (told.is("foreign")) {
     return object(Fault::StoreUnreachable,

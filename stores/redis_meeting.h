@@ -19,6 +19,11 @@
 
 namespace semel {
 
+/// What an operator reads of a Redis without a marker.
+inline constexpr std::string_view kNoStoreThere =
+    "the Redis there holds no store of Semel, or no longer: run `semel store init CONFIG`; but if "
+    "there was one, restore it, because a new one knows of no earlier call";
+
 /// What one process and its store know of each other, compared lane by lane on each fresh
 /// connection before any call is let through: whether it is the store that was met before, whether
 /// it still has every claim that this process was granted, and whether its clock can be believed.

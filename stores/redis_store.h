@@ -87,6 +87,7 @@ class RedisStore final : public Store {
   [[nodiscard]] Task<Result<std::optional<IdempotencyKey>>> locate(Reference reference);
   [[nodiscard]] Task<Result<std::optional<RecordView>>> shown(IdempotencyKey key,
                                                               std::string reference);
+  [[nodiscard]] Task<Result<RedisTold>> look_at(std::size_t lane);
   [[nodiscard]] Task<Result<bool>> acknowledge_lanes();
   [[nodiscard]] Task<Result<SweepReport>> sweep_lane(std::size_t lane, std::size_t limit);
   /// @return true: there is more to take out.

@@ -291,11 +291,10 @@ Task<StoreHealth> RedisStore::health() {
   health.remark = meeting_->remark();
   health.up = !closed_;
   for (std::size_t lane = 0; health.up && lane < lanes(); ++lane) {
-    auto keys = meeting_->names(lane).own();
-    auto words = meeting_->beginning(lane);
-    const auto told = co_await ask(redis_scripts().health, lane, std::move(keys), std::move(words));
+    const auto told = co_await look_at(lane);
     const bool is_gone = told ? told->is("unmarked") : told.error() == Fault::StoreSuspect;
     health.suspect = health.suspect || is_gone;
+    if (is_gone && health.remark.empty()) health.remark = kNoStoreThere;
     health.up = told && told->is("found");
     if (health.up) add_lane(health, *told);
   }
@@ -304,6 +303,24 @@ Task<StoreHealth> RedisStore::health() {
   health.durability = redis_grade(servers, options_.wait_replicas);
   if (!health.up && health.remark.empty()) health.remark = links_.remark();
   co_return health;
+}
+
+/// What there is in a lane. Where it is of another store than the one that this process knows, that
+/// is told there first, for all replicas.
+Task<Result<RedisTold>> RedisStore::look_at(std::size_t lane) {
+  auto keys = meeting_->names(lane).own();
+  auto words = meeting_->beginning(lane);
+  auto told = co_await ask(redis_scripts().health, lane, std::move(keys), std::move(words));
+  if (!told || !told->is("found") || told->text(0) == meeting_->met(lane)) co_return told;
+  auto own = meeting_->names(lane).own();
+  auto question = meeting_->question(lane, "");
+  const auto met = co_await ask(redis_scripts().meet, lane, std::move(own), std::move(question));
+  if (!met) co_return met.error();
+  if (const auto taken = meeting_->take(lane, *met); !taken) co_return taken.error();
+  auto keys_again = meeting_->names(lane).own();
+  auto words_again = meeting_->beginning(lane);
+  co_return co_await ask(redis_scripts().health, lane, std::move(keys_again),
+                         std::move(words_again));
 }
 
 Task<Result<bool>> RedisStore::acknowledge() {
@@ -324,6 +341,8 @@ Task<Result<bool>> RedisStore::acknowledge() {
 Task<Result<bool>> RedisStore::acknowledge_lanes() {
   bool was_suspect = false;
   for (std::size_t lane = 0; lane < lanes(); ++lane) {
+    // What is wrong now is what the word is about, also where nobody has noticed it yet.
+    if (const auto looked = co_await look_at(lane); !looked) co_return looked.error();
     auto keys = meeting_->names(lane).own();
     auto words = meeting_->beginning(lane);
     const auto told =

@@ -98,6 +98,13 @@ void SharedWitness::meet(const std::string& store_id) {
   is_news();
 }
 
+void SharedWitness::follow(const std::string& store_id) {
+  const std::lock_guard lock(mutex_);
+  if (store_id_ == store_id) return;
+  store_id_ = store_id;
+  is_news();
+}
+
 Fence SharedWitness::known(std::size_t lane) const {
   const std::lock_guard lock(mutex_);
   const auto found = lanes_.find(lane);

@@ -1,8 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <optional>
-#include <thread>
-
 #include "tests/e2e/gateway.h"
 #include "tests/e2e/problems.h"
 
@@ -169,19 +166,6 @@ TEST(Lifecycle, AnIdleProxyEndsAtOnceOnSigterm) {
   ASSERT_TRUE(exit) << "an idle connection holds nobody up";
   EXPECT_EQ(exit->code, 0);
   EXPECT_TRUE(idle.sees_end());
-}
-
-TEST(Lifecycle, SigtermsThatGoOnUntilTheProcessIsGoneLeaveItsExitClean) {
-  for (int round = 0; round < 10; ++round) {
-    Gateway gateway({.store = StoreKind::Sqlite});
-    while (gateway.semel.is_running()) {
-      gateway.semel.sigterm();
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
-    const std::optional<Exit> exit = gateway.semel.wait();
-    ASSERT_TRUE(exit);
-    EXPECT_EQ(exit->code, 0) << "round " << round;
-  }
 }
 
 TEST(Lifecycle, ASecondProxyOnTheSameStoreIsRefused) {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/e2e/crash_matrix.h"
+#include "tests/e2e/crash_site.h"
+#include "tests/e2e/problems.h"
 #include "tests/e2e/replicas.h"
 
 namespace semel::testing {
@@ -44,6 +46,35 @@ TEST_P(Readiness, WhoIsReadyAgainTakesGuardedCallsAtOnce) {
     }
     run_together(clients);
   }
+}
+
+/// What an operator of a lost store goes through, and what is said at each step.
+TEST_P(Readiness, AStoreThatIsMadeAnewBesideAReplicaIsSuspectThenForgetfulThenReady) {
+  ReplicasOptions one = options();
+  one.replicas = {{}};
+  one.more = "admin: {address: \"127.0.0.1:" + std::to_string(free_port()) + "\"}\n";
+  Replicas replicas(one);
+  SemelProcess& semel = replicas.at(0);
+  const auto says = [&](const std::string& word) {
+    const Response ready = fetch(semel.metrics_port(), "/readyz");
+    return ready.status == 503 && ready.body.find(word) != std::string::npos;
+  };
+  EXPECT_EQ(told(replicas.call(0, "before")), "executed");
+  replicas.server.lose_the_store();
+  semel.init_store();
+  EXPECT_TRUE(eventually([&] { return says("the store is suspect"); }));
+  EXPECT_EQ(semel.metric("semel_store_suspect"), 1);
+
+  const Finished word =
+      run({semel_binary(), "store", "acknowledge", semel.config_file()}, milliseconds{20'000});
+  EXPECT_NE(word.out.find("acknowledged"), std::string::npos) << word.out << word.err;
+  EXPECT_TRUE(eventually([&] { return says("remembers no route"); }));
+  expect_problem(replicas.call(0, "meanwhile"), "store-unavailable");
+  EXPECT_EQ(replicas.tool.effects_of("meanwhile"), 0);
+
+  EXPECT_NE(semel.reload().find("reloaded"), std::string::npos);
+  EXPECT_TRUE(eventually([&] { return is_ready(replicas); }));
+  EXPECT_EQ(told(replicas.call(0, "after")), "executed");
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, Readiness, each_shared_store(), name_of_kind);

@@ -117,9 +117,9 @@ TEST_F(StoreWatchTest, AStoreThatBecomesSuspectIsToldOnceAndSoIsItsEnd) {
   watch_.tell(health);
   EXPECT_EQ(logged(), "semel: the store is suspect: it has lost claims\n");
   watch_.tell(StoreHealth{});
-  EXPECT_EQ(logged(), "semel: the store does not answer\n") << "and so it is not whole again";
+  EXPECT_EQ(logged(), "semel: the store is down\n") << "and so it is not whole again";
   watch_.tell(health);
-  EXPECT_EQ(logged(), "semel: the store answers again\n");
+  EXPECT_EQ(logged(), "semel: the store is up again\n");
   health.suspect = false;
   health.remark.clear();
   watch_.tell(health);
@@ -132,12 +132,12 @@ TEST_F(StoreWatchTest, AnOutageIsToldOnceWithItsReasonAndSoIsItsEnd) {
   health.remark = "127.0.0.1:5432: Connection refused";
   watch_.tell(health);
   watch_.tell(health);
-  EXPECT_EQ(logged(), "semel: 127.0.0.1:5432: Connection refused\n");
+  EXPECT_EQ(logged(), "semel: the store is down: 127.0.0.1:5432: Connection refused\n");
   health = {};
   health.up = true;
   watch_.tell(health);
   watch_.tell(health);
-  EXPECT_EQ(logged(), "semel: the store answers again\n");
+  EXPECT_EQ(logged(), "semel: the store is up again\n");
 }
 
 TEST_F(StoreWatchTest, AStoreThatIsMadeAnewBesideAProcessSaysWhatEndsTheRefusals) {
@@ -148,6 +148,10 @@ TEST_F(StoreWatchTest, AStoreThatIsMadeAnewBesideAProcessSaysWhatEndsTheRefusals
   EXPECT_THAT(told, HasSubstr("semel: route book: the store remembers no route"));
   EXPECT_THAT(told, HasSubstr("SIGHUP"));
   EXPECT_THAT(told, Not(HasSubstr("another replica")));
+  EXPECT_TRUE(watch_.remembers_nothing()) << "and nobody is ready meanwhile";
+  adopt(shared_config().routes);
+  look();
+  EXPECT_FALSE(watch_.remembers_nothing());
 }
 
 TEST_F(StoreWatchTest, AStoreThatNobodySharesIsNotAskedForItsRoutes) {

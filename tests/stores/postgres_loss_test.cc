@@ -100,6 +100,33 @@ TEST_F(PostgresLoss, AStoreInAnothersPlaceIsAcknowledgedOnceForAllReplicas) {
   EXPECT_FALSE(run(one.health()).suspect);
 }
 
+TEST_F(PostgresLoss, AStoreThatComesBackInAnothersPlaceIsAnotherToWhoeverHadMetThat) {
+  Store& one = start("one");
+  Store& other = start("other");
+  granted(one, request_of(1, 1));
+  server_.sql("ALTER SCHEMA semel RENAME TO semel_before");
+  static_cast<void>(init_store(options("")));
+  EXPECT_TRUE(run(other.health()).suspect) << "who only looks notices it too";
+  EXPECT_TRUE(asked_until_answered([&] { return one.acknowledge(); }).value());
+  EXPECT_FALSE(run(other.health()).suspect);
+  granted(one, request_of(2, 2));
+  server_.sql("ALTER SCHEMA semel RENAME TO semel_between");
+  server_.sql("ALTER SCHEMA semel_before RENAME TO semel");
+  // The other one was never told of a claim in the store between.
+  EXPECT_TRUE(run(other.health()).suspect);
+  EXPECT_EQ(claim(other, request_of(2, 3)).error(), Fault::StoreSuspect);
+}
+
+TEST_F(PostgresLoss, AWordIsAboutWhatIsWrongNowAlsoBeforeAnybodyNoticed) {
+  Store& one = start("one");
+  granted(one, request_of(1, 1));
+  server_.sql("DROP SCHEMA semel CASCADE");
+  static_cast<void>(init_store(options("")));
+  EXPECT_TRUE(asked_until_answered([&] { return one.acknowledge(); }).value());
+  granted(one, request_of(2, 2));
+  EXPECT_FALSE(run(one.health()).suspect);
+}
+
 /// As where the answer to its first asking was lost: it is told now, and can be missed from now on.
 TEST_F(PostgresLoss, AClaimThatWasFoundAgainByItsTokenIsMissedLikeOneThatWasTaken) {
   Store& taker = start("taker");

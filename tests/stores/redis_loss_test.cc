@@ -67,6 +67,7 @@ TEST_F(RedisLoss, AStoreThatWasEmptiedGrantsNothingAtAll) {
   const StoreHealth health = run(b_->health());
   EXPECT_FALSE(health.up);
   EXPECT_TRUE(health.suspect);
+  EXPECT_NE(health.remark.find("holds no store of Semel"), std::string::npos) << health.remark;
   try {
     static_cast<void>(open("c"));
     ADD_FAILURE() << "an empty Redis is no store";
@@ -117,6 +118,37 @@ TEST_F(RedisLoss, AnotherStoreInItsPlaceIsSuspectUntilAnOperatorSaysSo) {
   a_.reset();
   a_ = open("a");
   EXPECT_FALSE(run(a_->health()).suspect) << "it is the one that was acknowledged";
+}
+
+TEST_F(RedisLoss, AStoreThatIsMadeAnewIsNoticedByWhoeverOnlyLooks) {
+  granted(*a_, request_of(1, 1));
+  redis_.server.command({"FLUSHALL"});
+  static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
+  const StoreHealth health = run(b_->health());
+  EXPECT_TRUE(health.up);
+  EXPECT_TRUE(health.suspect);
+  EXPECT_EQ(claim(*a_, request_of(1, 2)).error(), Fault::StoreSuspect);
+}
+
+TEST_F(RedisLoss, AWordIsAboutWhatIsWrongNowAlsoBeforeAnybodyNoticed) {
+  granted(*a_, request_of(1, 1));
+  redis_.server.command({"FLUSHALL"});
+  static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
+  EXPECT_TRUE(run(a_->acknowledge()).value());
+  EXPECT_FALSE(run(b_->health()).suspect);
+  granted(*b_, request_of(2, 2));
+}
+
+TEST_F(RedisLoss, AStoreThatComesBackInAnothersPlaceIsAnotherToWhoeverHadMetThat) {
+  granted(*a_, request_of(1, 1));
+  redis_.server.command({"SWAPDB", "0", "1"});
+  static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
+  EXPECT_TRUE(run(b_->health()).suspect);
+  EXPECT_TRUE(run(a_->acknowledge()).value());
+  granted(*a_, request_of(2, 2));
+  redis_.server.command({"SWAPDB", "0", "1"});
+  EXPECT_TRUE(run(b_->health()).suspect);
+  EXPECT_EQ(claim(*b_, request_of(2, 3)).error(), Fault::StoreSuspect);
 }
 
 TEST_F(RedisLoss, InitLeavesAStoreAsItIs) {

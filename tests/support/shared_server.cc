@@ -36,4 +36,12 @@ void SharedServer::pause() { redis_ ? redis_->pause() : postgres_->pause(); }
 void SharedServer::resume() { redis_ ? redis_->resume() : postgres_->resume(); }
 void SharedServer::restart() { redis_ ? redis_->restart() : postgres_->restart(); }
 
+void SharedServer::lose_the_store() {
+  if (redis_) {
+    redis_->command({"FLUSHALL"});
+  } else {
+    postgres_->sql("DROP SCHEMA semel CASCADE");
+  }
+}
+
 }  // namespace semel::testing

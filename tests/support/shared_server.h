@@ -33,6 +33,8 @@ class SharedServer {
   void pause();
   void resume();
   void restart();
+  /// All that Semel has there.
+  void lose_the_store();
 
  private:
   // One of the two.
