@@ -25,6 +25,8 @@ using Steady = std::chrono::steady_clock;
 /// What belongs to no key is asked on one connection of each worker, in order.
 constexpr std::size_t kHouse = 0;
 constexpr std::size_t kBatchMax = 1'000;
+/// How many records one transaction of the sweep ends: it holds their keys meanwhile.
+constexpr std::size_t kSweptAtOnce = 32;
 /// How many records one call looks at for a page, or to forget: some 10 ms of the server's.
 constexpr std::int32_t kLooks = 10'000;
 constexpr std::int32_t kForgottenAtOnce = 500;
@@ -280,8 +282,23 @@ Task<Result<void>> PostgresStore::adopt_routes(std::vector<RouteTerms> routes) {
 }
 
 Task<Result<SweepReport>> PostgresStore::sweep(std::size_t limit) {
-  const auto batch = static_cast<std::int32_t>(std::clamp<std::size_t>(limit, 1, kBatchMax));
-  std::vector<PgValue> params{pg_int4(batch), pg_time(meeting_->latest()), pg_bool(tells())};
+  SweepReport report;
+  for (std::size_t left = limit; left > 0;) {
+    const std::size_t batch = std::min(left, kSweptAtOnce);
+    const auto swept = co_await sweep_batch(batch);
+    if (!swept) co_return swept.error();
+    report.expired += swept->expired;
+    report.owner_lost += swept->owner_lost;
+    report.more = swept->more;
+    if (!report.more) break;
+    left -= batch;
+  }
+  co_return report;
+}
+
+Task<Result<SweepReport>> PostgresStore::sweep_batch(std::size_t limit) {
+  const auto most = static_cast<std::int32_t>(limit);
+  std::vector<PgValue> params{pg_int4(most), pg_time(meeting_->latest()), pg_bool(tells())};
   if (options_.events) {
     params.push_back(pg_span(options_.events->age));
     params.push_back(pg_int8(static_cast<std::int64_t>(options_.events->count)));

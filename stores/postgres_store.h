@@ -73,6 +73,7 @@ class PostgresStore final : public Store {
   /// True while a call that is given up for lost may still be carried out.
   [[nodiscard]] bool is_haunted() const;
   [[nodiscard]] bool tells() const { return options_.events.has_value(); }
+  [[nodiscard]] Task<Result<SweepReport>> sweep_batch(std::size_t limit);
   [[nodiscard]] Task<Result<PgRows>> look();
   /// The server's settings, asked anew once they are a minute old.
   [[nodiscard]] Task<> refresh_facts();
