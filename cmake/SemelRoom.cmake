@@ -14,7 +14,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_program(SEMEL_CCACHE ccache)
 if(SEMEL_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${SEMEL_CCACHE})
-  if(SEMEL_PCH)
+  if(SEMEL_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     # ccache's manual, "Precompiled headers": without these, nothing that uses one is found again.
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${SEMEL_CCACHE})
     add_compile_options(-Xclang -fno-pch-timestamp)

@@ -28,7 +28,10 @@ Task<> StoreWatch::look_at_routes() {
     if (!edition->agreement.tell(places, asked) || edition != editions_.running()) continue;
     std::vector<std::string> changed;
     for (const std::size_t place : places) changed.push_back(routes[place].name);
-    remembers_nothing_ = remembered->empty() && !changed.empty();
+    const bool remembers_nothing = remembered->empty() && !changed.empty();
+    if (std::exchange(remembers_nothing_, remembers_nothing) != remembers_nothing) {
+      changed_.clear();  // For another reason now: told anew.
+    }
     tell_changed(std::move(changed));
   }
 }

@@ -6,6 +6,7 @@ namespace semel {
 
 void PgStanding::up(std::size_t lane, const PgFacts& facts) {
   const std::lock_guard lock(mutex_);
+  if (lanes_up_.empty()) trouble_.clear();  // The next outage has reasons of its own.
   lanes_up_.insert(lane);
   facts_ = facts;
   reached_at_ = Clock::now();

@@ -104,9 +104,9 @@ void Meeting::begin(const PgFacts& facts, const PgRows& answer, std::chrono::nan
         "no witness knows this store: whether it lost anything before this start cannot be told; "
         "there is one from now on";
   }
-  // Of another store than the witness's it has been said there that it is suspect.
-  if (witness_.store_id() != met->store_id) highest_ = {};
-  witness_.meet(met->store_id);
+  // Of another store than the witness's it has been said there that it is suspect: it is this
+  // process's own once an operator has said that it is right.
+  if (witness_.store_id().empty() || !met->is_suspect) witness_.meet(met->store_id);
 }
 
 void Meeting::note(std::size_t lane, Fence fence) {

@@ -37,7 +37,7 @@ class Meeting {
   /// @throws StoreError if it is empty, or of another version.
   void begin(const PgFacts& facts, const PgRows& answer, std::chrono::nanoseconds asked);
   /// The store has changed under us, and an operator says that this is right.
-  void follow(const std::string& store_id) { witness_.follow(store_id); }
+  void follow(const std::string& store_id) { witness_.meet(store_id); }
   /// The answer of kMeet on a connection that was let through before.
   void hear(const PgRows& answer);
 

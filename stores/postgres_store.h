@@ -56,6 +56,9 @@ class PostgresStore final : public Store {
                                                        const StoreClock& clock);
 
  private:
+  /// What belongs to no key is asked on one connection of each worker, in order.
+  static constexpr std::size_t kHouse = 0;
+
   /// One call of a function that says the server's time first.
   /// @return At least one row.
   [[nodiscard]] Task<Result<PgRows>> ask(const PgStatement& statement, std::size_t spread,

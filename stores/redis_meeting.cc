@@ -106,10 +106,12 @@ Result<void> RedisMeeting::take(std::size_t lane, const RedisTold& told) {
   if (!told.is("met")) return Fault::StoreTimeout;
   const std::lock_guard lock(mutex_);
   met_[lane] = told.text(0);
-  // Until every lane has been compared with what was known, nothing of that is thrown away.
+  // It is another one for the witness once every lane has been compared with what was known.
   for (const std::string& store : met_) {
     if (store != met_[lane]) return {};
   }
+  // What was told in the one of before stays known: the doubt that this one has been told of may
+  // be lost with it.
   if (witness_) witness_->meet(met_[lane]);
   return {};
 }

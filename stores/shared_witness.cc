@@ -94,14 +94,6 @@ void SharedWitness::meet(const std::string& store_id) {
   const std::lock_guard lock(mutex_);
   if (store_id_ == store_id) return;
   store_id_ = store_id;
-  lanes_.clear();
-  is_news();
-}
-
-void SharedWitness::follow(const std::string& store_id) {
-  const std::lock_guard lock(mutex_);
-  if (store_id_ == store_id) return;
-  store_id_ = store_id;
   is_news();
 }
 

@@ -41,11 +41,9 @@ class SharedWitness {
   [[nodiscard]] std::string remark() const;
   /// Empty: none was met yet.
   [[nodiscard]] std::string store_id() const;
-  /// The store that is met from now on. Another one than before: what was known of lanes is gone.
+  /// The store that is met from now on. Where it stands in another one's place, whoever doubted it
+  /// has raised its fences above that one's: what is known of lanes stays, and goes on counting.
   void meet(const std::string& store_id);
-  /// The store that stands in the place of the one before, by an operator's word. Its fences are
-  /// higher than that one's: what is known of lanes stays.
-  void follow(const std::string& store_id);
   /// The highest fence that was told in this lane; 0: none.
   [[nodiscard]] Fence known(std::size_t lane) const;
   [[nodiscard]] std::map<std::size_t, Fence> known() const;

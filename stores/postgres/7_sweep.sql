@@ -185,11 +185,12 @@ BEGIN
     FROM semel.standing s
     WHERE r.key = s.key AND s.key = ANY (keys);
 
+    -- Of these nobody waits for a lock: more of them, for as little as the rest takes.
     IF p_event_age IS NOT NULL
-       AND semel.trim(now, p_limit, p_event_age * 1000000, p_event_count) THEN
+       AND semel.trim(now, 8 * p_limit, p_event_age * 1000000, p_event_count) THEN
         more := true;
     END IF;
-    IF semel.drop_overtaken(now, p_limit) THEN
+    IF semel.drop_overtaken(now, 8 * p_limit) THEN
         more := true;
     END IF;
     PERFORM semel.renew(p_writer, now);

@@ -154,6 +154,20 @@ TEST_F(StoreWatchTest, AStoreThatIsMadeAnewBesideAProcessSaysWhatEndsTheRefusals
   EXPECT_FALSE(watch_.remembers_nothing());
 }
 
+TEST_F(StoreWatchTest, ARouteThatIsChangedForAnotherReasonNowIsToldAnew) {
+  std::vector<Route> theirs = shared_config().routes;
+  theirs[1].policy = Policy::Idempotent;
+  adopt(theirs);
+  look();
+  EXPECT_THAT(logged(), HasSubstr("route pay: another replica has changed it"));
+  adopt({});
+  look();
+  EXPECT_THAT(logged(), HasSubstr("route pay: the store remembers no route"));
+  adopt(theirs);
+  look();
+  EXPECT_THAT(logged(), HasSubstr("route pay: another replica has changed it"));
+}
+
 TEST_F(StoreWatchTest, AStoreThatNobodySharesIsNotAskedForItsRoutes) {
   config::Config config = shared_config();
   config.store = config::SqliteStore{"./semel.db"};

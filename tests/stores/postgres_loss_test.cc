@@ -117,6 +117,20 @@ TEST_F(PostgresLoss, AStoreThatComesBackInAnothersPlaceIsAnotherToWhoeverHadMetT
   EXPECT_EQ(claim(other, request_of(2, 3)).error(), Fault::StoreSuspect);
 }
 
+TEST_F(PostgresLoss, ADoubtThatIsLostWithTheStoreComesAgainAlsoBehindARestart) {
+  Store& before = start("one");
+  granted(before, request_of(1, 1));
+  end(before);
+  server_.sql("DROP SCHEMA semel CASCADE");
+  static_cast<void>(init_store(options("")));
+  server_.back_up();
+  Store& doubting = start("one");
+  EXPECT_TRUE(run(doubting.health()).suspect);
+  end(doubting);
+  server_.restore();
+  EXPECT_EQ(claim(start("one"), request_of(1, 2)).error(), Fault::StoreSuspect);
+}
+
 TEST_F(PostgresLoss, AWordIsAboutWhatIsWrongNowAlsoBeforeAnybodyNoticed) {
   Store& one = start("one");
   granted(one, request_of(1, 1));

@@ -151,6 +151,16 @@ TEST_F(RedisLoss, AStoreThatComesBackInAnothersPlaceIsAnotherToWhoeverHadMetThat
   EXPECT_EQ(claim(*b_, request_of(2, 3)).error(), Fault::StoreSuspect);
 }
 
+TEST_F(RedisLoss, ADoubtThatIsLostWithTheStoreComesAgain) {
+  granted(*a_, request_of(1, 1));
+  redis_.server.command({"FLUSHALL"});
+  static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
+  keep_a_copy();
+  EXPECT_TRUE(run(a_->health()).suspect);
+  rewind();
+  EXPECT_EQ(claim(*a_, request_of(1, 2)).error(), Fault::StoreSuspect);
+}
+
 TEST_F(RedisLoss, InitLeavesAStoreAsItIs) {
   const std::string before = redis_.server.command({"HGETALL", "{semel}m"});
   const std::string said = RedisStore::create(options("c"), Execution::CarryOut);
