@@ -18,7 +18,7 @@ class RedisStoreTest : public RedisReplicas {
 };
 
 TEST_F(RedisStoreTest, OfTwoReplicasThatRaceForAKeyExactlyOneIsGranted) {
-  constexpr std::uint64_t kKeys = 10'000;
+  constexpr std::uint64_t kKeys = 3'000;
   std::vector<std::atomic<int>> grants(kKeys);
   std::vector<std::atomic<int>> held(kKeys);
   const auto race = [&](Store& store, std::uint64_t replica) {
