@@ -64,6 +64,7 @@ class CrashSite {
   /// What `semel_failpoints` is to do at that point from now on; at `tool_committed` it is the tool
   /// that sends the signal, between its effect and its answer.
   void arm(const std::string& point, int signal) {
+    struck_ = gateway.semel.pid();
     tool_strikes_ = point == kToolCommitted ? signal : 0;
     write_file(plan_file(), point + (signal == SIGKILL ? " kill" : " stop"));
   }
@@ -101,7 +102,7 @@ class CrashSite {
     }
     turn.commit();
     if (const int signal = tool_strikes_.exchange(0); signal != 0) {
-      ::kill(gateway.semel.pid(), signal);
+      ::kill(struck_, signal);
       // The answer must not overtake the stop.
       if (signal == SIGSTOP)
         static_cast<void>(eventually([&] { return gateway.semel.is_stopped(); }));
@@ -114,6 +115,7 @@ class CrashSite {
   TempFolder folder_;  // Before the gateway: its options name a file in it.
   std::mutex mutex_;
   std::map<std::string, int> effects_;
+  std::atomic<pid_t> struck_{0};  ///< The process that runs while a point is armed.
   std::atomic<int> tool_strikes_{0};
 
  public:
