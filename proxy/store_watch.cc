@@ -29,9 +29,9 @@ Task<> StoreWatch::look_at_routes() {
     std::vector<std::string> changed;
     for (const std::size_t place : places) changed.push_back(routes[place].name);
     const bool remembers_nothing = remembered->empty() && !changed.empty();
-    if (std::exchange(remembers_nothing_, remembers_nothing) != remembers_nothing) {
-      changed_.clear();  // For another reason now: told anew.
-    }
+    const bool has_turned =
+        std::exchange(remembers_nothing_, remembers_nothing) != remembers_nothing;
+    if (has_turned && !changed.empty()) changed_.clear();  // For another reason now: told anew.
     tell_changed(std::move(changed));
   }
 }

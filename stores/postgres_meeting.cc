@@ -70,21 +70,19 @@ std::vector<PgValue> Meeting::question() const {
 
 Result<void> Meeting::judge(const PgFacts& facts, const Result<PgRows>& answer) {
   if (!answer) return answer.error();
-  const auto met = met_of(*answer);
-  if (!met || met->format != kPostgresFormat) return Fault::StoreUnreachable;
-  // When it was asked is not known, and it may have waited: of the time it proves nothing.
-  see_acknowledgements(met->acknowledgements);
-  if (!met->is_suspect) follow(met->store_id);
+  if (!hear(*answer)) return Fault::StoreUnreachable;
   refresh(facts);
   return {};
 }
 
-void Meeting::hear(const PgRows& answer) {
+bool Meeting::hear(const PgRows& answer) {
   const auto met = met_of(answer);
-  if (!met || met->format != kPostgresFormat) return;
+  if (!met || met->format != kPostgresFormat) return false;
+  // When it was asked is not known, and it may have waited: of the time it proves nothing.
   see_acknowledgements(met->acknowledgements);
   // Asked with what we know, it would be suspect if nobody had said that it is right.
   if (!met->is_suspect) follow(met->store_id);
+  return true;
 }
 
 void Meeting::begin(const PgFacts& facts, const PgRows& answer, std::chrono::nanoseconds asked) {

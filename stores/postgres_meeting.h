@@ -38,8 +38,8 @@ class Meeting {
   void begin(const PgFacts& facts, const PgRows& answer, std::chrono::nanoseconds asked);
   /// The store has changed under us, and an operator says that this is right.
   void follow(const std::string& store_id) { witness_.meet(store_id); }
-  /// The answer of kMeet on a connection that was let through before.
-  void hear(const PgRows& answer);
+  /// The answer of kMeet. @return false: there is no store of this version.
+  bool hear(const PgRows& answer);
 
   /// A claim that was told, as durable as the grade says.
   void note(std::size_t lane, Fence fence);

@@ -231,7 +231,7 @@ Task<Result<PgRows>> PostgresStore::look() {
   auto question = meeting_->question();
   const auto met = co_await ask(kMeet, kHouse, std::move(question));
   if (!met) co_return met.error();
-  meeting_->hear(*met);
+  if (!meeting_->hear(*met)) co_return Fault::StoreUnreachable;
   std::vector<PgValue> again;
   co_return co_await ask(kHealth, kHouse, std::move(again));
 }

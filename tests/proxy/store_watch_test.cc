@@ -152,6 +152,7 @@ TEST_F(StoreWatchTest, AStoreThatIsMadeAnewBesideAProcessSaysWhatEndsTheRefusals
   adopt(shared_config().routes);
   look();
   EXPECT_FALSE(watch_.remembers_nothing());
+  EXPECT_THAT(logged(), HasSubstr("route book: the store remembers it as it is here again"));
 }
 
 TEST_F(StoreWatchTest, ARouteThatIsChangedForAnotherReasonNowIsToldAnew) {

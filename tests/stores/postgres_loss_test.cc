@@ -17,6 +17,10 @@ class PostgresLoss : public PostgresReplicas {
   bool is_suspect(Store& store) {
     return eventually([&] { return run(store.health()).suspect; });
   }
+  void make_anew() {
+    server_.sql("DROP SCHEMA semel CASCADE");
+    static_cast<void>(init_store(options("")));
+  }
 };
 
 TEST_F(PostgresLoss, ARestoredOlderCopyIsNoticedByTheVeryNextClaimOfWhoWasToldMore) {
@@ -77,8 +81,7 @@ TEST_F(PostgresLoss, ARestartOfProcessAndServerIsNoLoss) {
 TEST_F(PostgresLoss, AnotherStoreUnderTheSameUrlIsSuspect) {
   Store& store = start("one");
   granted(store, request_of(1, 1));
-  server_.sql("DROP SCHEMA semel CASCADE");
-  static_cast<void>(init_store(options("")));
+  make_anew();
   EXPECT_EQ(claim(store, request_of(1, 2)).error(), Fault::StoreSuspect);
   EXPECT_TRUE(asked_until_answered([&] { return store.acknowledge(); }).value());
   granted(store, request_of(1, 3));
@@ -89,8 +92,7 @@ TEST_F(PostgresLoss, AStoreInAnothersPlaceIsAcknowledgedOnceForAllReplicas) {
   Store& other = start("other");
   granted(one, request_of(1, 1));
   granted(other, request_of(2, 2));
-  server_.sql("DROP SCHEMA semel CASCADE");
-  static_cast<void>(init_store(options("")));
+  make_anew();
   EXPECT_EQ(claim(one, request_of(3, 3)).error(), Fault::StoreSuspect);
   EXPECT_TRUE(asked_until_answered([&] { return one.acknowledge(); }).value());
   granted(other, request_of(4, 4));
@@ -121,8 +123,7 @@ TEST_F(PostgresLoss, ADoubtThatIsLostWithTheStoreComesAgainAlsoBehindARestart) {
   Store& before = start("one");
   granted(before, request_of(1, 1));
   end(before);
-  server_.sql("DROP SCHEMA semel CASCADE");
-  static_cast<void>(init_store(options("")));
+  make_anew();
   server_.back_up();
   Store& doubting = start("one");
   EXPECT_TRUE(run(doubting.health()).suspect);
@@ -134,8 +135,7 @@ TEST_F(PostgresLoss, ADoubtThatIsLostWithTheStoreComesAgainAlsoBehindARestart) {
 TEST_F(PostgresLoss, AWordIsAboutWhatIsWrongNowAlsoBeforeAnybodyNoticed) {
   Store& one = start("one");
   granted(one, request_of(1, 1));
-  server_.sql("DROP SCHEMA semel CASCADE");
-  static_cast<void>(init_store(options("")));
+  make_anew();
   EXPECT_TRUE(asked_until_answered([&] { return one.acknowledge(); }).value());
   granted(one, request_of(2, 2));
   EXPECT_FALSE(run(one.health()).suspect);

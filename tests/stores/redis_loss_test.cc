@@ -6,7 +6,13 @@
 namespace semel::testing {
 namespace {
 
-class RedisLoss : public RedisReplicas {};
+class RedisLoss : public RedisReplicas {
+ protected:
+  void make_anew() {
+    redis_.server.command({"FLUSHALL"});
+    static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
+  }
+};
 
 TEST_F(RedisLoss, AClaimThatWasLostIsNoticedByTheVeryNextClaim) {
   const Attempt kept = granted(*a_, request_of(1, 1));
@@ -107,8 +113,7 @@ TEST_F(RedisLoss, WhatAServerDroppedToMakeRoomMayHaveBeenClaims) {
 
 TEST_F(RedisLoss, AnotherStoreInItsPlaceIsSuspectUntilAnOperatorSaysSo) {
   granted(*a_, request_of(1, 1));
-  redis_.server.command({"FLUSHALL"});
-  static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
+  make_anew();
   EXPECT_EQ(claim(*a_, request_of(1, 2)).error(), Fault::StoreSuspect);
   EXPECT_EQ(claim(*b_, request_of(1, 3)).error(), Fault::StoreSuspect);
   granted(*b_, idempotent(2, 4));
@@ -122,8 +127,7 @@ TEST_F(RedisLoss, AnotherStoreInItsPlaceIsSuspectUntilAnOperatorSaysSo) {
 
 TEST_F(RedisLoss, AStoreThatIsMadeAnewIsNoticedByWhoeverOnlyLooks) {
   granted(*a_, request_of(1, 1));
-  redis_.server.command({"FLUSHALL"});
-  static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
+  make_anew();
   const StoreHealth health = run(b_->health());
   EXPECT_TRUE(health.up);
   EXPECT_TRUE(health.suspect);
@@ -132,8 +136,7 @@ TEST_F(RedisLoss, AStoreThatIsMadeAnewIsNoticedByWhoeverOnlyLooks) {
 
 TEST_F(RedisLoss, AWordIsAboutWhatIsWrongNowAlsoBeforeAnybodyNoticed) {
   granted(*a_, request_of(1, 1));
-  redis_.server.command({"FLUSHALL"});
-  static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
+  make_anew();
   EXPECT_TRUE(run(a_->acknowledge()).value());
   EXPECT_FALSE(run(b_->health()).suspect);
   granted(*b_, request_of(2, 2));
@@ -153,8 +156,7 @@ TEST_F(RedisLoss, AStoreThatComesBackInAnothersPlaceIsAnotherToWhoeverHadMetThat
 
 TEST_F(RedisLoss, ADoubtThatIsLostWithTheStoreComesAgain) {
   granted(*a_, request_of(1, 1));
-  redis_.server.command({"FLUSHALL"});
-  static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
+  make_anew();
   keep_a_copy();
   EXPECT_TRUE(run(a_->health()).suspect);
   rewind();
