@@ -123,11 +123,11 @@ TEST(ReportedCases, STO_06_TheMemoryStoreForgetsAtARestartAndSaysSo) {
   }
 }
 
-/// A window of two seconds; the lease is far shorter.
+/// A window of three seconds; the lease is shorter.
 CaseRoute short_lived() {
   CaseRoute route;
   route.more =
-      "    retention: 2s\n    dispatch_by: 200ms\n    timeout: 200ms\n    settle: 200ms\n"
+      "    retention: 3s\n    dispatch_by: 1s\n    timeout: 500ms\n    settle: 200ms\n"
       "    lease_margin: 200ms\n    wait: 0ms\n";
   return route;
 }

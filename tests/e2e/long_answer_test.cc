@@ -65,7 +65,7 @@ routes:
     match: {methods: [POST], path: /tools/book}
     upstream: tool
     policy: EFFECTFUL
-    dispatch_by: 200ms
+    dispatch_by: 1s
     timeout: 1s
     stream_timeout: 1s
     settle: 500ms

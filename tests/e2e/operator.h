@@ -15,7 +15,7 @@ inline std::string quick_route(const std::string& more = {}) {
     match: {methods: [POST], path: /tools/quick}
     upstream: tool
     policy: EFFECTFUL
-    dispatch_by: 300ms
+    dispatch_by: 800ms
     timeout: 300ms
     stream_timeout: 300ms
     settle: 300ms

@@ -25,7 +25,20 @@ std::string twenty_mebibytes() {
 
 TEST(PassThrough, TwentyMebibytesGoBothWaysUnharmed) {
   const std::string large = twenty_mebibytes();
-  Gateway gateway;
+  GatewayOptions options;
+  options.routes = R"(
+routes:
+  - name: fare
+    match: {methods: [POST], path: /tools/fare}
+    upstream: tool
+    policy: READ_ONLY
+    timeout: 60s
+  - name: plain
+    match: {path: /files/*}
+    upstream: tool
+    timeout: 60s
+)";
+  Gateway gateway(options);
   for (const char* path : {"/tools/fare", "/files/large"}) {
     for (const bool is_chunked : {false, true}) {
       SCOPED_TRACE(std::string(path) + (is_chunked ? " chunked" : " with a length"));

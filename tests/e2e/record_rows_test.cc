@@ -128,8 +128,8 @@ TEST(RecordRows, AnIdempotentClaimWhoseLeaseIsOverIsSupersededAndTheAnswerRelaye
 TEST(RecordRows, AClaimInFlightDoesNotExpireWhenItsRetentionPasses) {
   CaseRoute route;
   route.more =
-      "    dispatch_by: 500ms\n    timeout: 1s\n    stream_timeout: 500ms\n    settle: 500ms\n"
-      "    lease_margin: 200ms\n    retention: 3s\n    wait: 0ms\n";
+      "    dispatch_by: 1s\n    timeout: 1s\n    stream_timeout: 500ms\n    settle: 500ms\n"
+      "    lease_margin: 200ms\n    retention: 4s\n    wait: 0ms\n";
   GatewayOptions options = one_route(route);
   options.store = StoreKind::Sqlite;
   Gateway gateway(options);

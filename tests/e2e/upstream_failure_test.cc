@@ -44,7 +44,7 @@ routes:
     match: {methods: [POST], path: /tools/book}
     upstream: tool
     policy: EFFECTFUL
-    dispatch_by: 300ms)" +
+    dispatch_by: 1s)" +
                    std::string(kToolKey);
   Gateway gateway(options);
   const auto began = std::chrono::steady_clock::now();

@@ -6,7 +6,7 @@
 namespace semel::testing {
 namespace {
 
-/// `/tools/book` with a lease of a second.
+/// `/tools/book` with a lease of less than two seconds.
 GatewayOptions with_retention(const std::string& retention) {
   GatewayOptions options;
   options.store = StoreKind::Sqlite;
@@ -16,7 +16,7 @@ routes:
     match: {methods: [POST], path: /tools/book}
     upstream: tool
     policy: EFFECTFUL
-    dispatch_by: 200ms
+    dispatch_by: 1s
     timeout: 300ms
     stream_timeout: 300ms
     settle: 100ms
