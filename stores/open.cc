@@ -6,6 +6,7 @@
 #include "stores/memory_store.h"
 #include "stores/postgres_store.h"
 #include "stores/redis_store.h"
+#include "stores/sqlite_file.h"
 #include "stores/sqlite_store.h"
 
 namespace semel {
@@ -34,6 +35,7 @@ std::string sqlite_init_in_words(const SqliteOptions& sqlite) {
   if (std::filesystem::exists(sqlite.path, ignored)) {
     return sqlite.path + " is there already: it would be left untouched";
   }
+  sqlite::expect_folder(sqlite.path);
   return "would make the store " + sqlite.path;
 }
 

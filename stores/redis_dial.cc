@@ -1,9 +1,20 @@
 #include "stores/redis_dial.h"
 
+#include <boost/asio/ip/address.hpp>
+
 #include "io/dial.h"
 #include "stores/redis_url.h"
 
 namespace semel {
+namespace {
+
+bool is_address(const std::string& host) {
+  boost::system::error_code is_none;
+  static_cast<void>(asio::ip::make_address(host, is_none));
+  return !is_none;
+}
+
+}  // namespace
 
 Task<RedisDialled> dial_redis(std::shared_ptr<LinkWatch> watch, std::shared_ptr<const TlsTerms> tls,
                               Peer peer, Deadlines::Clock::time_point until) {
@@ -14,6 +25,7 @@ Task<RedisDialled> dial_redis(std::shared_ptr<LinkWatch> watch, std::shared_ptr<
   auto connection = co_await dial(watch->executor(), watch->deadlines(), peer, until);
   if (connection == nullptr) {
     dialled.failure = name_of(peer) + " cannot be reached";
+    if (!is_address(peer.host)) dialled.failure += ", or its name is not known here";
     co_return dialled;
   }
   connection->expires_at(until);
@@ -21,8 +33,10 @@ Task<RedisDialled> dial_redis(std::shared_ptr<LinkWatch> watch, std::shared_ptr<
   if (tls != nullptr) {
     const IoEnd end = co_await stream->secure_as_client(std::move(tls), peer.host);
     if (end != IoEnd::Done) {
-      dialled.failure = name_of(peer) + ": TLS failed: " +
-                        (end == IoEnd::Expired ? "it took too long" : stream->failure());
+      dialled.failure =
+          name_of(peer) + ": TLS failed: " +
+          (end == IoEnd::Expired ? "it took too long, as where a server speaks none on that port"
+                                 : stream->failure());
       co_return dialled;
     }
   }

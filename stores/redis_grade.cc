@@ -56,6 +56,13 @@ std::string redis_grade(const std::vector<RedisFacts>& servers, int wait_replica
   return grade;
 }
 
+std::string redis_shortage(const RedisFacts& server, int wait_replicas) {
+  if (server.replicas >= static_cast<std::size_t>(wait_replicas)) return "";
+  return server.node + " has " + std::to_string(server.replicas) +
+         " replicas that are connected, and `wait_replicas` asks for " +
+         std::to_string(wait_replicas);
+}
+
 std::string redis_objection(const RedisFacts& server) {
   // An old one does not know what tells a script that ends a claim from one that begins it.
   if (major_of(server.version) < 7) {

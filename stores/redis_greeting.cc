@@ -76,6 +76,9 @@ std::string first_failure(const std::vector<Step>& steps, const std::vector<Redi
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (i >= replies.size()) return "does not answer";
     if (steps[i].duty == Step::Duty::Wished || !replies[i].is_error()) continue;
+    if (replies[i].text.starts_with("NOAUTH")) {
+      return "asks for a password: write it into the URL, `redis://:PASSWORD@...`";
+    }
     const bool is_secret = steps[i].duty == Step::Duty::Login;
     return steps[i].failure + ": " + (is_secret ? login_refusal(replies[i]) : replies[i].text);
   }

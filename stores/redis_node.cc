@@ -5,6 +5,7 @@
 
 #include "stores/redis_dial.h"
 #include "stores/redis_door.h"
+#include "stores/redis_grade.h"
 #include "stores/redis_greeting.h"
 
 namespace semel {
@@ -192,11 +193,14 @@ Task<std::optional<Fault>> RedisNode::admit(RedisFacts facts, Clock::time_point 
   std::vector<std::size_t> lanes =
       fixed_ ? site_->topology.lanes_of(*fixed_) : std::vector<std::size_t>{0};
   const std::string name = facts.node;
+  const std::string shortage = redis_shortage(facts, site_->options.wait_replicas);
   const auto door =
       std::make_shared<FreshRedisDoor>(wire_, std::move(facts), std::move(lanes), until);
   const Result<void> admitted = co_await site_->hooks.admit(door);
   if (admitted) co_return std::nullopt;
-  site_->note_failure(name + " was not let through: " + std::string(semel::name(admitted.error())));
+  std::string why = name + " was not let through: " + std::string(semel::name(admitted.error()));
+  if (!shortage.empty()) why += "; " + shortage;
+  site_->note_failure(std::move(why));
   co_return admitted.error();
 }
 

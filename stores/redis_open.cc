@@ -11,6 +11,7 @@
 
 #include "io/random.h"
 #include "stores/note_lines.h"
+#include "stores/redis_grade.h"
 #include "stores/redis_names.h"
 #include "stores/redis_scripts.h"
 #include "stores/redis_store.h"
@@ -78,7 +79,10 @@ Task<Result<RedisReply>> patiently(RedisLinks& links, const RedisScript& script,
 }
 
 std::string unreachable(const RedisOptions& options, const RedisLinks& links) {
-  const std::string why = links.remark();
+  std::string why = links.remark();
+  for (const RedisFacts& server : links.facts()) {
+    if (why.empty()) why = redis_shortage(server, options.wait_replicas);
+  }
   return place_of(options) + " cannot be asked" + (why.empty() ? "" : ": " + why);
 }
 

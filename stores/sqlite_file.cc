@@ -54,18 +54,21 @@ int sync_errno(sqlite3* database) {
 
 }  // namespace
 
+void expect_folder(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  std::error_code ignored;
+  if (folder.empty() || std::filesystem::exists(folder, ignored)) return;
+  throw StoreError("cannot create " + path + ": the folder " + folder +
+                   " does not exist: make it (`mkdir -p " + folder +
+                   "`), or mount the volume that it belongs to");
+}
+
 void make_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     const std::string reason = std::generic_category().message(errno);
-    const std::string folder = std::filesystem::path(path).parent_path().string();
-    std::error_code ignored;
-    if (folder.empty() || std::filesystem::exists(folder, ignored)) {
-      throw StoreError("cannot create " + path + ": " + reason);
-    }
-    throw StoreError("cannot create " + path + ": the folder " + folder +
-                     " does not exist: make it (`mkdir -p " + folder +
-                     "`), or mount the volume that it belongs to");
+    expect_folder(path);
+    throw StoreError("cannot create " + path + ": " + reason);
   }
   ::close(descriptor);
 }

@@ -12,6 +12,9 @@
 
 namespace semel::sqlite {
 
+/// Says what to do where the folder of a file that is to be made is missing. @throws StoreError
+void expect_folder(const std::string& path);
+
 /// Makes an empty file where there is none, but no folder: that of a volume which is not mounted is
 /// missing too. @throws StoreError
 void make_file(const std::string& path);

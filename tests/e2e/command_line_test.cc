@@ -121,6 +121,19 @@ TEST(CommandLine, ADryRunOfStoreInitShowsWhatItWouldDoAndChangesNothing) {
   }
 }
 
+TEST(CommandLine, ADryRunOfStoreInitSaysWhatWouldStandInItsWay) {
+  Command command;
+  const std::string folder = command.folder.file("missing");
+  const std::string yaml = sound("sqlite: {path: \"" + folder + "/semel.db\"}");
+  const Finished shown = command.with_config(yaml, {"store", "init", "--dry-run"});
+  const Finished carried_out = command.with_config(yaml, {"store", "init"});
+  ASSERT_TRUE(shown.exit && carried_out.exit);
+  EXPECT_EQ(shown.exit->code, carried_out.exit->code);
+  EXPECT_NE(shown.exit->code, 0);
+  EXPECT_EQ(shown.err, carried_out.err);
+  EXPECT_NE(shown.err.find("mkdir -p " + folder), std::string::npos) << shown.err;
+}
+
 TEST(CommandLine, AnAcknowledgementIsNeverADryRun) {
   Command command;
   const Finished ended = command.with_config(sound("memory: {allow_volatile: true}"),

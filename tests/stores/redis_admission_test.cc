@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "stores/redis_store.h"
 #include "tests/stores/fake_redis.h"
 #include "tests/stores/redis_links.h"
 #include "tests/support/redis_server.h"
@@ -92,6 +93,7 @@ TEST_F(RedisAdmissionTest, AUserOfAnAccessListIsLetInWithItsPasswordAndNotWithou
   EXPECT_THAT(bad.links->remark(), Not(HasSubstr("wrong@")));
   Links nobody(redis_options("redis://" + host));
   EXPECT_EQ(nobody.fault(), Fault::StoreUnreachable);
+  EXPECT_THAT(nobody.links->remark(), HasSubstr("asks for a password"));
 }
 
 /// With `rename-command AUTH ""` a server does not know the word, and says so with its arguments.
@@ -167,6 +169,26 @@ TEST_F(RedisAdmissionTest, InsideTlsOnlyAServerWithACertificateThatIsTrustedIsSp
   Links mistaken(options);
   EXPECT_EQ(mistaken.fault(), Fault::StoreUnreachable);
   EXPECT_THAT(mistaken.links->remark(), HasSubstr("TLS failed"));
+}
+
+TEST_F(RedisAdmissionTest, WhoWaitsForReplicasThatAreNotThereIsToldSo) {
+  const RedisServer server;
+  RedisOptions options = redis_options(server.url());
+  static_cast<void>(RedisStore::create(options, Execution::CarryOut));
+  options.wait_replicas = 2;
+  const auto is_told = [](const auto& action) {
+    try {
+      action();
+      return std::string("nothing");
+    } catch (const StoreError& error) {
+      return std::string(error.what());
+    }
+  };
+  const auto start = [&] { const RedisStore store(options, StoreClock::real()); };
+  EXPECT_THAT(is_told(start), HasSubstr("`wait_replicas` asks for 2"));
+  server.command({"FLUSHALL"});
+  const auto make = [&] { static_cast<void>(RedisStore::create(options, Execution::CarryOut)); };
+  EXPECT_THAT(is_told(make), HasSubstr("`wait_replicas` asks for 2"));
 }
 
 TEST_F(RedisAdmissionTest, ADatabaseIsTheOneOfTheUrl) {

@@ -14,8 +14,8 @@ using testing::Loop;
 using testing::Socket;
 
 Task<std::string> dial_until(std::shared_ptr<LinkWatch> watch, std::uint16_t port,
-                             std::chrono::milliseconds patience) {
-  const Peer peer{"127.0.0.1", port, ""};
+                             std::chrono::milliseconds patience, std::string host = "127.0.0.1") {
+  const Peer peer{std::move(host), port, ""};
   const RedisDialled dialled =
       co_await dial_redis(watch, nullptr, peer, Deadlines::Clock::now() + patience);
   co_return dialled.stream == nullptr ? dialled.failure : "a stream";
@@ -34,6 +34,15 @@ TEST(RedisDial, AHostThatAnswersNothingIsGivenUpAlsoWhenNobodyElseWaits) {
   EXPECT_EQ(loop.run(dial_until(watch, port, 100ms)),
             "127.0.0.1:" + std::to_string(port) + " cannot be reached");
   EXPECT_TRUE(watch->deadlines().is_idle());
+}
+
+TEST(RedisDial, OfANameItSaysThatItMayBeUnknown) {
+  Loop loop;
+  const std::uint16_t port = testing::free_port();
+  const auto watch = std::make_shared<LinkWatch>(loop.executor());
+  EXPECT_EQ(
+      loop.run(dial_until(watch, port, 10s, "localhost")),
+      "localhost:" + std::to_string(port) + " cannot be reached, or its name is not known here");
 }
 
 TEST(RedisDial, AWatchThatNobodyNeedsSleeps) {
