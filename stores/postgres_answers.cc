@@ -144,7 +144,8 @@ ClaimAnswer claim_answer(const PgRow& row) {
     told.reply = PayloadDiffers{*reference};
   } else if (word == "suspect") {
     told.reply = Fault::StoreSuspect;
-  } else if (word == "gone" || word == "late") {
+  } else if (word == "gone" || word == "late" || word == "unmet") {
+    told.is_unmet = word == "unmet";
     told.reply = Fault::StoreUnreachable;
   }
   return told;

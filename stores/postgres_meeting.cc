@@ -9,19 +9,18 @@
 #include "stores/postgres_words.h"
 
 namespace semel::postgres {
-namespace {
 
-struct Met {
+struct Meeting::Met {
   StoreTime now{0};
   std::int64_t format = 0;
   std::string store_id;
   bool is_suspect = false;
   std::int64_t acknowledgements = 0;
+  Fence accounted;
   Fence last_fence;
 };
 
-/// Absent: there is no store, or what answers is none.
-std::optional<Met> met_of(const PgRows& answer) {
+std::optional<Meeting::Met> Meeting::met_of(const PgRows& answer) {
   if (answer.rows.size() != 1) return std::nullopt;
   PgColumns columns(answer.rows.front());
   Met met;
@@ -30,10 +29,13 @@ std::optional<Met> met_of(const PgRows& answer) {
   met.store_id = columns.text();
   met.is_suspect = columns.maybe_text().has_value();
   met.acknowledgements = columns.number();
+  met.accounted = columns.fence();
   met.last_fence = columns.fence();
   if (!columns.ok()) return std::nullopt;
   return met;
 }
+
+namespace {
 
 std::string sentence_on_format(std::int64_t format) {
   const std::string versions = "store.postgres: the store has format " + std::to_string(format) +
@@ -80,8 +82,7 @@ bool Meeting::hear(const PgRows& answer) {
   if (!met || met->format != kPostgresFormat) return false;
   // When it was asked is not known, and it may have waited: of the time it proves nothing.
   see_acknowledgements(met->acknowledgements);
-  // Asked with what we know, it would be suspect if nobody had said that it is right.
-  if (!met->is_suspect) follow(met->store_id);
+  follow(*met);
   return true;
 }
 
@@ -96,15 +97,27 @@ void Meeting::begin(const PgFacts& facts, const PgRows& answer, std::chrono::nan
   observe(met->now, asked);
   acknowledgements_ = met->acknowledgements;
   refresh(facts);
-  const std::lock_guard lock(mutex_);
-  if (witness_.store_id().empty() && met->last_fence != Fence{}) {
+  const bool is_first = store_id().empty();
+  follow(*met);
+  if (is_first && met->last_fence != Fence{}) {
+    const std::lock_guard lock(mutex_);
     remark_ =
         "no witness knows this store: whether it lost anything before this start cannot be told; "
         "there is one from now on";
   }
-  // Of another store than the witness's it has been said there that it is suspect: it is this
-  // process's own once an operator has said that it is right.
-  if (witness_.store_id().empty() || !met->is_suspect) witness_.meet(met->store_id);
+}
+
+void Meeting::follow(const Met& met) {
+  // It has been told there what we knew of the one of before. How high it has raised its fences for
+  // that stays known: the doubt may be lost with the store.
+  const std::string before = store_id();
+  const bool is_doubted = met.is_suspect && !before.empty() && met.store_id != before;
+  follow(met.store_id, is_doubted ? met.last_fence : met.accounted);
+}
+
+void Meeting::follow(const std::string& store_id, Fence accounted) {
+  witness_.meet(store_id);
+  note(0, accounted);
 }
 
 void Meeting::note(std::size_t lane, Fence fence) {

@@ -138,7 +138,11 @@ Acknowledged PostgresStore::acknowledge_closed(const PostgresOptions& options,
   PgColumns columns(row);
   static_cast<void>(columns.time());
   const bool was_suspect = columns.flag();
+  static_cast<void>(columns.number());
+  const std::string store_id(columns.text());
+  const Fence accounted = columns.fence();
   if (!columns.ok()) throw StoreError("store.postgres: the store's answer makes no sense");
+  meeting.follow(store_id, accounted);
   if (!was_suspect) {
     return {false, "store.postgres: the store is not suspect: there was nothing to acknowledge"};
   }

@@ -55,15 +55,30 @@ Task<Result<ClaimReply>> PostgresStore::take(ClaimRequest request,
   as.lane = links_->lane_of(co_await asio::this_coro::executor, spread);
   as.not_after = meeting_->after(std::min(request.not_after, options_.deadline));
   as.tells = tells();
-  auto params = claim_question(*meeting_, as, request, abandoned);
-  const auto answer = co_await ask(kClaim, spread, std::move(params));
-  if (!answer) co_return answer.error();
-  ClaimAnswer told = claim_answer(answer->rows.front());
-  if (told.acknowledgements) meeting_->see_acknowledgements(*told.acknowledgements);
+  ClaimAnswer told = co_await take_as(as, request, abandoned, spread);
+  if (told.is_unmet) {
+    if (const auto met = co_await meet(); !met) co_return met.error();
+    told = co_await take_as(as, request, abandoned, spread);
+  }
   const auto* granted = told.reply ? std::get_if<Granted>(&*told.reply) : nullptr;
   // Now or before: the store has noted it for this lane.
   if (granted) meeting_->note(as.lane, granted->fence);
   co_return std::move(told.reply);
+}
+
+Task<ClaimAnswer> PostgresStore::take_as(const ClaimingAs& as, const ClaimRequest& request,
+                                         const std::optional<Attempt>& abandoned,
+                                         std::size_t spread) {
+  auto params = claim_question(*meeting_, as, request, abandoned);
+  const auto answer = co_await ask(kClaim, spread, std::move(params));
+  ClaimAnswer told;
+  if (answer) {
+    told = claim_answer(answer->rows.front());
+  } else {
+    told.reply = answer.error();
+  }
+  if (told.acknowledgements) meeting_->see_acknowledgements(*told.acknowledgements);
+  co_return told;
 }
 
 Task<Result<WriteReply>> PostgresStore::record(Attempt attempt, StoredResponsePtr response) {

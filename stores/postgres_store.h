@@ -14,6 +14,11 @@
 
 namespace semel {
 
+namespace postgres {
+struct ClaimAnswer;
+struct ClaimingAs;
+}  // namespace postgres
+
 /// Records that many replicas share, in the schema `semel` of a PostgreSQL database. Each operation
 /// is one function call at the server, in a transaction of its own; calls on different keys wait
 /// for nothing of each other.
@@ -65,6 +70,10 @@ class PostgresStore final : public Store {
                                          std::vector<PgValue> params);
   [[nodiscard]] Task<Result<ClaimReply>> take(ClaimRequest request,
                                               std::optional<Attempt> abandoned);
+  [[nodiscard]] Task<postgres::ClaimAnswer> take_as(const postgres::ClaimingAs& as,
+                                                    const ClaimRequest& request,
+                                                    const std::optional<Attempt>& abandoned,
+                                                    std::size_t spread);
   /// What a write was told. Whoever waits for the record is woken: what the row says is committed.
   [[nodiscard]] Result<WriteReply> ended(const Executor& executor, const IdempotencyKey& key,
                                          const PgRow& row);
@@ -78,6 +87,7 @@ class PostgresStore final : public Store {
   [[nodiscard]] bool tells() const { return options_.events.has_value(); }
   [[nodiscard]] Task<Result<SweepReport>> sweep_batch(std::size_t limit);
   [[nodiscard]] Task<Result<PgRows>> look();
+  [[nodiscard]] Task<Result<void>> meet();
   /// The server's settings, asked anew once they are a minute old.
   [[nodiscard]] Task<> refresh_facts();
 

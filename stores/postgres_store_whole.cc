@@ -196,9 +196,10 @@ Task<StoreHealth> PostgresStore::health() {
   }
   PgColumns columns(answer->rows.front());
   static_cast<void>(columns.time());
-  static_cast<void>(columns.maybe_text());
+  const auto store_id = columns.maybe_text();
   const auto suspect = columns.maybe_text();
   const auto acknowledgements = columns.maybe_number();
+  const auto accounted = columns.maybe_number();
   health.resolutions_contradicted = static_cast<std::uint64_t>(columns.maybe_number().value_or(0));
   health.last_fence = columns.fence();
   health.records = static_cast<std::size_t>(columns.number());
@@ -209,6 +210,9 @@ Task<StoreHealth> PostgresStore::health() {
   }
   health.up = columns.ok() && acknowledgements.has_value();
   if (acknowledgements) meeting_->see_acknowledgements(*acknowledgements);
+  if (accounted && store_id && *store_id == meeting_->store_id()) {
+    meeting_->follow(meeting_->store_id(), Fence{static_cast<std::uint64_t>(*accounted)});
+  }
   if (suspect) {
     health.suspect = true;
     health.remark = "the store is suspect: " + std::string(*suspect) +
@@ -228,12 +232,18 @@ Task<Result<PgRows>> PostgresStore::look() {
   static_cast<void>(columns.time());
   const auto store_id = columns.maybe_text();
   if (!store_id || *store_id == meeting_->store_id()) co_return answer;
+  if (const auto met = co_await meet(); !met) co_return met.error();
+  std::vector<PgValue> again;
+  co_return co_await ask(kHealth, kHouse, std::move(again));
+}
+
+/// Tells the store that there is what this process knew, and makes it its own.
+Task<Result<void>> PostgresStore::meet() {
   auto question = meeting_->question();
   const auto met = co_await ask(kMeet, kHouse, std::move(question));
   if (!met) co_return met.error();
   if (!meeting_->hear(*met)) co_return Fault::StoreUnreachable;
-  std::vector<PgValue> again;
-  co_return co_await ask(kHealth, kHouse, std::move(again));
+  co_return Result<void>();
 }
 
 Task<> PostgresStore::refresh_facts() {
@@ -255,9 +265,10 @@ Task<Result<bool>> PostgresStore::acknowledge() {
   const bool was_suspect = columns.flag();
   const std::int64_t acknowledgements = columns.number();
   const std::string_view store_id = columns.text();
+  const Fence accounted = columns.fence();
   if (!columns.ok()) co_return Fault::RecordCorrupt;
   meeting_->see_acknowledgements(acknowledgements);
-  meeting_->follow(std::string(store_id));
+  meeting_->follow(std::string(store_id), accounted);
   co_return was_suspect;
 }
 

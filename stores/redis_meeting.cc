@@ -106,6 +106,7 @@ Result<void> RedisMeeting::take(std::size_t lane, const RedisTold& told) {
   if (!told.is("met")) return Fault::StoreTimeout;
   const std::lock_guard lock(mutex_);
   met_[lane] = told.text(0);
+  if (witness_) witness_->note(lane, Fence{static_cast<std::uint64_t>(told.number(2))});
   // It is another one for the witness once every lane has been compared with what was known.
   for (const std::string& store : met_) {
     if (store != met_[lane]) return {};

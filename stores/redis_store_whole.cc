@@ -311,7 +311,11 @@ Task<Result<RedisTold>> RedisStore::look_at(std::size_t lane) {
   auto keys = meeting_->names(lane).own();
   auto words = meeting_->beginning(lane);
   auto told = co_await ask(redis_scripts().health, lane, std::move(keys), std::move(words));
-  if (!told || !told->is("found") || told->text(0) == meeting_->met(lane)) co_return told;
+  if (!told || !told->is("found")) co_return told;
+  if (told->text(0) == meeting_->met(lane)) {
+    meeting_->note(lane, Fence{static_cast<std::uint64_t>(told->number(7))});
+    co_return told;
+  }
   auto own = meeting_->names(lane).own();
   auto question = meeting_->question(lane, "");
   const auto met = co_await ask(redis_scripts().meet, lane, std::move(own), std::move(question));

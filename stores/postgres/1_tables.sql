@@ -22,8 +22,10 @@ CREATE TABLE semel.store (
     has_leapt        boolean NOT NULL DEFAULT false,
     acknowledgements bigint NOT NULL DEFAULT 0,   -- How often an operator has given his word.
     accounted        bigint NOT NULL DEFAULT 0,   -- Claims up to this fence: lost or not, he knows.
-    doubted          text[] NOT NULL DEFAULT '{}',  -- Stores that processes knew in its place.
-    replaced         text[] NOT NULL DEFAULT '{}',  -- Of these, the ones that he knows of.
+    -- Stores that processes knew in its place, and the highest fence that one of these processes had
+    -- been told there; and as it was by an operator's last word.
+    doubted          jsonb NOT NULL DEFAULT '{}',
+    replaced         jsonb NOT NULL DEFAULT '{}',
     contradicted     bigint NOT NULL DEFAULT 0,   -- Late answers after "it did not happen".
     routes           bytea,                       -- The terms of the routes; null: none yet.
     routes_version   bigint NOT NULL DEFAULT 1

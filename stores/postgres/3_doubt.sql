@@ -15,9 +15,10 @@ DECLARE
     margin CONSTANT bigint := 1000000;
 BEGIN
     UPDATE semel.store SET suspect = p_because WHERE suspect IS NULL;
-    UPDATE semel.store SET doubted = doubted || p_store
-    WHERE p_store <> store_id AND NOT p_store = ANY (doubted);
-    IF p_fence > 0 AND semel.last_fence() <= p_fence + margin / 2 THEN
+    UPDATE semel.store SET doubted = doubted || jsonb_build_object(p_store, p_fence)
+    WHERE p_store <> store_id AND (doubted ->> p_store)::bigint >= p_fence IS NOT TRUE;
+    IF (p_fence > 0 OR p_store <> (SELECT s.store_id FROM semel.store s))
+       AND semel.last_fence() <= p_fence + margin / 2 THEN
         PERFORM FROM semel.store FOR UPDATE;  -- One raises them, and the others see it.
         IF semel.last_fence() <= p_fence + margin / 2 THEN
             PERFORM setval('semel.fences', p_fence + margin);
@@ -42,7 +43,8 @@ CREATE FUNCTION semel.noted(p_writer text, p_lane int) RETURNS bigint LANGUAGE s
 RETURN (SELECT w.fence FROM semel.writer w WHERE w.writer = p_writer AND w.lane = p_lane
         ORDER BY w.fence DESC LIMIT 1);
 
--- For one process: is what it was told here still here? Where nothing is noted of it, it may have
+-- For one process: is what it was told here still here, or in a store before this one, of which an
+-- operator's word covers what those had been told who had come here by then? Where nothing is noted of it, it may have
 -- been away for so long that its note was dropped: up to there nothing can be told, or is missed.
 -- @return  Why not, in words; null: it is.
 CREATE FUNCTION semel.loss_of(p_store text, p_writer text, p_lane int, p_fence bigint)
@@ -53,10 +55,10 @@ DECLARE
     aged bigint;
 BEGIN
     SELECT * INTO store FROM semel.store;
-    IF store.store_id IS DISTINCT FROM p_store
-       AND (p_store = ANY (store.replaced)) IS NOT TRUE THEN
-        RETURN format('it is store %s, and a process that writes as %s knew store %s',
-                      store.store_id, p_writer, p_store);
+    IF store.store_id IS DISTINCT FROM p_store THEN
+        RETURN CASE WHEN (store.replaced ->> p_store)::bigint >= p_fence IS NOT TRUE
+            THEN format('it is store %s, and a process that writes as %s knew store %s',
+                        store.store_id, p_writer, p_store) END;
     END IF;
     SELECT p.aged INTO aged FROM semel.progress p;
     IF greatest(coalesce(found_fence, aged), store.accounted) < p_fence THEN
@@ -71,7 +73,7 @@ END $$;
 CREATE FUNCTION semel.meet(
     p_store text, p_writer text, p_lanes bigint[], p_fences bigint[], OUT now bigint,
     OUT format int, OUT store_id text, OUT suspect text, OUT acknowledgements bigint,
-    OUT last_fence bigint
+    OUT accounted bigint, OUT last_fence bigint
 ) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     loss text;
@@ -86,8 +88,8 @@ BEGIN
             PERFORM semel.doubt(loss, coalesce(p_fences[i], 0), p_store);
         END IF;
     END LOOP;
-    SELECT s.format, s.store_id, s.suspect, s.acknowledgements
-    INTO meet.format, meet.store_id, meet.suspect, meet.acknowledgements
+    SELECT s.format, s.store_id, s.suspect, s.acknowledgements, s.accounted
+    INTO meet.format, meet.store_id, meet.suspect, meet.acknowledgements, meet.accounted
     FROM semel.store s;
     last_fence := semel.last_fence();
     now := semel.clock();
@@ -96,7 +98,8 @@ END $$;
 -- The operator knows what was lost: claims up to the highest fence that anybody was told, and the
 -- stores that were there before.
 CREATE FUNCTION semel.acknowledge(p_fence bigint, OUT now bigint, OUT was_suspect boolean,
-                                  OUT acknowledgements bigint, OUT store_id text)
+                                  OUT acknowledgements bigint, OUT store_id text,
+                                  OUT accounted bigint)
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     now := semel.clock();
@@ -110,6 +113,7 @@ BEGIN
         SET suspect = NULL, has_leapt = false, acknowledgements = s.acknowledgements + 1,
             accounted = greatest(s.accounted, semel.last_fence()), replaced = s.doubted;
     END IF;
-    SELECT s.acknowledgements, s.store_id
-    INTO acknowledge.acknowledgements, acknowledge.store_id FROM semel.store s;
+    SELECT s.acknowledgements, s.store_id, s.accounted
+    INTO acknowledge.acknowledgements, acknowledge.store_id, acknowledge.accounted
+    FROM semel.store s;
 END $$;

@@ -4,8 +4,9 @@ CREATE TYPE semel.claim_reply AS (
     now              bigint,
     reply            text,     -- granted, own (was granted to this token before), held, completed,
                                -- indeterminate, abandoned, caller_differs, payload_differs;
-                               -- where nothing is known for sure: suspect, gone; late: nothing
-                               -- was taken, for whoever asked has given it up.
+                               -- where nothing is known for sure: suspect, gone; nothing was
+                               -- taken: late, for whoever asked has given it up; unmet: this is
+                               -- another store than the asker knows.
     acknowledgements bigint,
     fence            bigint,
     expired_before   boolean,
@@ -156,8 +157,8 @@ BEGIN
 
     told.now := now;
     IF store_id IS DISTINCT FROM p_store OR fence < p_known_fence THEN
-        IF store_id IS NULL THEN
-            told.reply := 'gone';
+        IF store_id IS DISTINCT FROM p_store THEN
+            told.reply := CASE WHEN store_id IS NULL THEN 'gone' ELSE 'unmet' END;
             RETURN told;
         END IF;
         loss := semel.loss_of(p_store, p_writer, p_known_lane, p_known_fence);

@@ -158,14 +158,15 @@ END $$;
 -- alone for long it has to say so in time, too.
 CREATE FUNCTION semel.health(
     OUT now bigint, OUT store_id text, OUT suspect text, OUT acknowledgements bigint,
-    OUT contradicted bigint, OUT last_fence bigint, OUT records bigint,
+    OUT accounted bigint, OUT contradicted bigint, OUT last_fence bigint, OUT records bigint,
     OUT indeterminate bigint, OUT oldest_indeterminate bigint
 ) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     counted_max CONSTANT bigint := 10000;
 BEGIN
-    SELECT s.store_id, s.suspect, s.acknowledgements, s.contradicted
-    INTO health.store_id, health.suspect, health.acknowledgements, health.contradicted
+    SELECT s.store_id, s.suspect, s.acknowledgements, s.accounted, s.contradicted
+    INTO health.store_id, health.suspect, health.acknowledgements, health.accounted,
+         health.contradicted
     FROM semel.store s;
     last_fence := semel.last_fence();
     SELECT count(*) INTO records

@@ -8,8 +8,9 @@ if not suspect and not leapt then
   return told('done', 0)
 end
 for _, field in ipairs(redis.call('HKEYS', META)) do
-  if string.sub(field, 1, 7) == 'before:' then
-    redis.call('HSET', META, field, 'acknowledged')
+  if string.sub(field, 1, 8) == 'doubted:' then
+    redis.call('HSET', META, 'before:' .. string.sub(field, 9), redis.call('HGET', META, field))
+    redis.call('HDEL', META, field)
   end
 end
 -- Of claims up to this fence nobody misses one any more, also who has not noticed yet.

@@ -5,7 +5,8 @@
 -- ARGV[5]  the last fence that it was told here    ARGV[6]  the number of lanes
 -- ARGV[7]  the run of this server, as it says on each new connection, or '': of no new one
 -- ARGV[8]  on a new one, too: the process that the server is, and how many keys that has evicted
--- Replies with the store and why it is suspect, or ''.
+-- Replies with the store, why it is suspect, or '', and the fence up to which this process misses
+-- nothing here: a store that says less later has lost that, or is the one of before.
 local FENCE_LEAP = 1000000
 local writer, knew, known = ARGV[3], ARGV[4], tonumber(ARGV[5])
 local id, format, lanes, fence, suspect, written, cleared = unpack(redis.call('HMGET', META, 'id',
@@ -28,9 +29,11 @@ if ARGV[7] ~= '' and run ~= ARGV[7] then
 end
 local reason
 if knew ~= '' and knew ~= id then
-  if redis.call('HGET', META, 'before:' .. knew) ~= 'acknowledged' then
+  -- An operator's word is about what those had been told there who had come here by then.
+  local doubted, covered = unpack(redis.call('HMGET', META, 'doubted:' .. knew, 'before:' .. knew))
+  if tonumber(covered or -1) < known then
     reason = 'the process ' .. writer .. ' knew the store ' .. knew .. ', and this is another one'
-    redis.call('HSET', META, 'before:' .. knew, 'doubted')
+    redis.call('HSET', META, 'doubted:' .. knew, text(math.max(tonumber(doubted or 0), known)))
   end
 elseif math.max(tonumber(written or 0), tonumber(cleared or 0)) < known then
   reason = 'claims are missing that ' .. writer .. ' was granted: the store has ' ..
@@ -58,5 +61,6 @@ if reason then
   fence = text(math.max(tonumber(fence), known) + FENCE_LEAP)
   suspect = suspect or reason
   redis.call('HSET', META, 'suspect', suspect, 'fence', fence, 'w:' .. writer, fence)
+  cleared = fence
 end
-return told('met', id, suspect or '')
+return told('met', id, suspect or '', cleared or '0')

@@ -14,6 +14,12 @@ namespace {
 
 class PostgresLoss : public PostgresReplicas {
  protected:
+  /// Another store in the place of this one, which is kept.
+  void put_away(const std::string& as) { server_.sql("ALTER SCHEMA semel RENAME TO semel_" + as); }
+  void put_back(const std::string& which) {
+    server_.sql("ALTER SCHEMA semel_" + which + " RENAME TO semel");
+  }
+  void put_new() { static_cast<void>(init_store(options(""))); }
   bool is_suspect(Store& store) {
     return eventually([&] { return run(store.health()).suspect; });
   }
@@ -94,6 +100,7 @@ TEST_F(PostgresLoss, AStoreInAnothersPlaceIsAcknowledgedOnceForAllReplicas) {
   granted(other, request_of(2, 2));
   make_anew();
   EXPECT_EQ(claim(one, request_of(3, 3)).error(), Fault::StoreSuspect);
+  EXPECT_TRUE(run(other.health()).suspect);
   EXPECT_TRUE(asked_until_answered([&] { return one.acknowledge(); }).value());
   granted(other, request_of(4, 4));
   end(other);
@@ -106,17 +113,86 @@ TEST_F(PostgresLoss, AStoreThatComesBackInAnothersPlaceIsAnotherToWhoeverHadMetT
   Store& one = start("one");
   Store& other = start("other");
   granted(one, request_of(1, 1));
-  server_.sql("ALTER SCHEMA semel RENAME TO semel_before");
-  static_cast<void>(init_store(options("")));
+  put_away("before");
+  put_new();
   EXPECT_TRUE(run(other.health()).suspect) << "who only looks notices it too";
   EXPECT_TRUE(asked_until_answered([&] { return one.acknowledge(); }).value());
   EXPECT_FALSE(run(other.health()).suspect);
   granted(one, request_of(2, 2));
-  server_.sql("ALTER SCHEMA semel RENAME TO semel_between");
-  server_.sql("ALTER SCHEMA semel_before RENAME TO semel");
+  put_away("between");
+  put_back("before");
   // The other one was never told of a claim in the store between.
   EXPECT_TRUE(run(other.health()).suspect);
   EXPECT_EQ(claim(other, request_of(2, 3)).error(), Fault::StoreSuspect);
+}
+
+TEST_F(PostgresLoss, TwoStoresThatTakeTurnsAreNoticedEachTime) {
+  Store& one = start("one");
+  Store& other = start("other");
+  granted(one, request_of(1, 1));
+  put_away("first");
+  put_new();
+  EXPECT_TRUE(asked_until_answered([&] { return one.acknowledge(); }).value());
+  EXPECT_FALSE(run(other.health()).suspect);
+  put_away("second");
+  put_back("first");
+  EXPECT_TRUE(run(one.health()).suspect);
+  EXPECT_TRUE(asked_until_answered([&] { return one.acknowledge(); }).value());
+  EXPECT_FALSE(run(other.health()).suspect);
+  granted(one, request_of(2, 2));
+  put_away("first");
+  put_back("second");
+  // No claim was ever told in the second one, and none at all to the other replica.
+  EXPECT_TRUE(run(other.health()).suspect);
+  EXPECT_EQ(claim(one, request_of(2, 3)).error(), Fault::StoreSuspect);
+}
+
+TEST_F(PostgresLoss, WhoWasToldOfNoClaimNoticesTheThirdTurnToo) {
+  Store& one = start("one");
+  granted(one, request_of(1, 1));
+  put_away("first");
+  put_new();
+  EXPECT_TRUE(run(one.health()).suspect);
+  Store& fresh = start("fresh");
+  EXPECT_TRUE(asked_until_answered([&] { return one.acknowledge(); }).value());
+  end(one);
+  EXPECT_FALSE(run(fresh.health()).suspect);
+  put_away("second");
+  put_back("first");
+  EXPECT_TRUE(run(fresh.health()).suspect);
+  EXPECT_TRUE(asked_until_answered([&] { return fresh.acknowledge(); }).value());
+  granted(fresh, request_of(2, 2));
+  put_away("first");
+  put_back("second");
+  EXPECT_EQ(claim(fresh, request_of(2, 3)).error(), Fault::StoreSuspect);
+}
+
+TEST_F(PostgresLoss, AWordWhileNobodyRunsIsKnownToTheProcessOfItsFolder) {
+  Store& before = start("one");
+  granted(before, request_of(1, 1));
+  end(before);
+  put_away("first");
+  put_new();
+  EXPECT_TRUE(acknowledge_store(options("one")).was_suspect);
+  Store& second = start("one");
+  EXPECT_FALSE(run(second.health()).suspect);
+  end(second);
+  put_away("second");
+  put_back("first");
+  EXPECT_EQ(claim(start("one"), request_of(2, 2)).error(), Fault::StoreSuspect);
+}
+
+TEST_F(PostgresLoss, AWordCoversNothingOfWhoComesLaterAndWasToldMore) {
+  Store& one = start("one");
+  Store& other = start("other");
+  granted(one, request_of(1, 1));
+  granted(other, request_of(2, 2));
+  end(other);
+  make_anew();
+  EXPECT_TRUE(asked_until_answered([&] { return one.acknowledge(); }).value());
+  granted(one, request_of(3, 3));
+  EXPECT_EQ(claim(start("other"), request_of(2, 4)).error(), Fault::StoreSuspect)
+      << "whether it claimed that before or behind the word nobody here can say";
 }
 
 TEST_F(PostgresLoss, ADoubtThatIsLostWithTheStoreComesAgainAlsoBehindARestart) {

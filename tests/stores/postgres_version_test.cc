@@ -12,7 +12,7 @@ namespace {
 /// Of a store that is whole and empty.
 PgRows met() {
   return {{{pg_int8(1), pg_int4(kPostgresFormat), "0123456789abcdef0123456789abcdef", std::nullopt,
-            pg_int8(0), pg_int8(0)}}};
+            pg_int8(0), pg_int8(0), pg_int8(0)}}};
 }
 
 PgFacts facts_of(int version) {

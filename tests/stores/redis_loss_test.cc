@@ -8,6 +8,8 @@ namespace {
 
 class RedisLoss : public RedisReplicas {
  protected:
+  /// Another store comes in the place of this one, which is kept; and comes back.
+  void swap() { redis_.server.command({"SWAPDB", "0", "1"}); }
   void make_anew() {
     redis_.server.command({"FLUSHALL"});
     static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
@@ -144,14 +146,58 @@ TEST_F(RedisLoss, AWordIsAboutWhatIsWrongNowAlsoBeforeAnybodyNoticed) {
 
 TEST_F(RedisLoss, AStoreThatComesBackInAnothersPlaceIsAnotherToWhoeverHadMetThat) {
   granted(*a_, request_of(1, 1));
-  redis_.server.command({"SWAPDB", "0", "1"});
+  swap();
   static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
   EXPECT_TRUE(run(b_->health()).suspect);
   EXPECT_TRUE(run(a_->acknowledge()).value());
   granted(*a_, request_of(2, 2));
-  redis_.server.command({"SWAPDB", "0", "1"});
+  swap();
   EXPECT_TRUE(run(b_->health()).suspect);
   EXPECT_EQ(claim(*b_, request_of(2, 3)).error(), Fault::StoreSuspect);
+}
+
+TEST_F(RedisLoss, TwoStoresThatTakeTurnsAreNoticedEachTime) {
+  granted(*a_, request_of(1, 1));
+  swap();
+  static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
+  EXPECT_TRUE(run(a_->acknowledge()).value());
+  EXPECT_FALSE(run(b_->health()).suspect);
+  swap();
+  EXPECT_TRUE(run(a_->health()).suspect);
+  EXPECT_TRUE(run(a_->acknowledge()).value());
+  EXPECT_FALSE(run(b_->health()).suspect);
+  granted(*a_, request_of(2, 2));
+  swap();
+  // No claim was ever told in the second one, and none at all to the other replica.
+  EXPECT_TRUE(run(b_->health()).suspect);
+  EXPECT_EQ(claim(*a_, request_of(2, 3)).error(), Fault::StoreSuspect);
+}
+
+TEST_F(RedisLoss, TheThirdTurnIsNoticedAlsoByWhoClaimedNothingInTheSecond) {
+  granted(*a_, request_of(1, 1));
+  granted(*b_, request_of(2, 2));
+  swap();
+  static_cast<void>(RedisStore::create(options("c"), Execution::CarryOut));
+  EXPECT_TRUE(run(a_->health()).suspect);
+  EXPECT_TRUE(run(b_->health()).suspect);
+  EXPECT_TRUE(run(b_->acknowledge()).value());
+  EXPECT_FALSE(run(a_->health()).suspect);
+  b_->close();
+  swap();
+  EXPECT_TRUE(run(a_->acknowledge()).value());
+  granted(*a_, request_of(3, 3));
+  swap();
+  EXPECT_EQ(claim(*a_, request_of(3, 4)).error(), Fault::StoreSuspect);
+}
+
+TEST_F(RedisLoss, AWordCoversNothingOfWhoComesLaterAndWasToldMore) {
+  granted(*a_, request_of(1, 1));
+  granted(*b_, request_of(2, 2));
+  make_anew();
+  EXPECT_TRUE(run(a_->acknowledge()).value());
+  granted(*a_, request_of(3, 3));
+  EXPECT_EQ(claim(*b_, request_of(2, 4)).error(), Fault::StoreSuspect)
+      << "whether it claimed that before or behind the word nobody here can say";
 }
 
 TEST_F(RedisLoss, ADoubtThatIsLostWithTheStoreComesAgain) {
