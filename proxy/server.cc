@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -28,10 +29,17 @@ namespace semel::proxy {
 namespace {
 
 constexpr std::chrono::seconds kSweepPause{1};
-constexpr std::size_t kSweepBatch = 256;
-/// A sweep that has not ended by then is behind what expires, and goes on without pauses.
-constexpr std::chrono::seconds kGentleSweep{60};
+/// Records of one batch, and how many times as long as one took the next one is waited for.
+constexpr std::size_t kGentleBatch = 16;
+constexpr int kGentleRests = 3;
+/// A sweep that has not ended by then is behind what expires: from there on it goes on in batches
+/// of many, without pauses.
+constexpr std::chrono::minutes kGentleSweep{3};
+/// It has ended where for so long there was no more: another replica may have been at it meanwhile.
+constexpr std::chrono::seconds kSweepHasEnded{10};
+constexpr std::size_t kHastyBatch = 256;
 constexpr std::chrono::seconds kDrainMargin{5};
+constexpr std::array kSignals{SIGTERM, SIGINT, SIGHUP};
 
 std::size_t worker_count(const config::Config& config) {
   return config.workers != 0 ? config.workers : std::max(1u, std::thread::hardware_concurrency());
@@ -48,6 +56,15 @@ void raise_descriptor_limit(const config::Config& config, std::ostream& log) {
     log << "semel: " << limit.rlim_cur << " descriptors are allowed, limits.connections may need "
         << wanted << "; raise the limit (ulimit -n) or lower limits.connections" << std::endl;
   }
+}
+
+/// From here on a signal waits for its turn, also when nobody is left to take it: who asks again
+/// while the process ends does not end it by signal.
+void hold_signals() {
+  // Asio gives a signal back with the last set that has it, so one stays until there is no process.
+  static auto& nobody = *new asio::io_context;
+  static auto& held = *new asio::signal_set(nobody);
+  for (const int signal : kSignals) held.add(signal);
 }
 
 /// The process while it serves.
@@ -74,8 +91,8 @@ class Server {
   /// Once at the start, before anything listens.
   /// @throws std::runtime_error with the sentences of what stands in the way.
   void adopt_first(const std::vector<std::string>& acknowledged) {
-    // From here on a signal waits for its turn and ends nobody.
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) signals_.add(signal);
+    hold_signals();
+    for (const int signal : kSignals) signals_.add(signal);
     std::vector<std::string> refused;
     const std::exception_ptr failed = run_to_its_end(adopt_into(refused, acknowledged));
     const bool is_taken = !failed && refused.empty();
@@ -230,35 +247,35 @@ class Server {
     co_return watch_.remembers_nothing() ? "the store remembers no route: reload" : "";
   }
 
-  /// Once a second. What needs more than one batch has the store for half of the time, for a while,
-  /// so that the calls meanwhile find it as it was.
+  /// Once a second. What needs more than one batch has the store for a quarter of the time, for a
+  /// while, so that the calls meanwhile find it as it was.
   Task<> sweep() {
     using Clock = std::chrono::steady_clock;
     auto& durations = site_.metrics.shard(workers_wanted_)
                           .store_duration[static_cast<std::size_t>(StoreOperation::Sweep)];
     Clock::duration pause = kSweepPause;
-    auto gentle_until = Clock::now() + kGentleSweep;
+    Clock::time_point began{};
+    Clock::time_point last_had_more{};
     while (!site_.draining) {
       sweep_timer_.expires_after(pause);
       co_await sweep_timer_.async_wait(kNoThrow);
       if (site_.draining) break;
       const auto asked = Clock::now();
-      const bool more = co_await sweep_batch();
+      if (asked - last_had_more > kSweepHasEnded) began = asked;
+      const bool is_gentle = asked - began < kGentleSweep;
+      const bool more = co_await sweep_batch(is_gentle ? kGentleBatch : kHastyBatch);
       const auto now = Clock::now();
       durations.observe(now - asked);
-      if (!more) {
-        pause = kSweepPause;
-        gentle_until = now + kSweepPause + kGentleSweep;
-      } else {
-        pause = now < gentle_until ? now - asked : Clock::duration::zero();
-      }
+      if (more) last_had_more = now;
+      const Clock::duration rest = is_gentle ? kGentleRests * (now - asked) : Clock::duration{};
+      pause = more ? std::min<Clock::duration>(rest, kSweepPause) : kSweepPause;
     }
   }
 
   /// @return whether there are more.
-  Task<bool> sweep_batch() {
+  Task<bool> sweep_batch(std::size_t records) {
     MetricsShard& shard = site_.metrics.shard(workers_wanted_);
-    const auto swept = co_await site_.store->sweep(kSweepBatch);
+    const auto swept = co_await site_.store->sweep(records);
     if (swept.has_error()) {
       shard.store_errors[static_cast<std::size_t>(StoreOperation::Sweep)].add();
       co_return false;

@@ -3,8 +3,9 @@
 //
 //   store_growth URL fill FROM TO
 //       records the keys FROM..TO-1, for a day, then times claims of new ones
-//   store_growth URL sweep COUNT
-//       records COUNT keys that expire together; times claims before, while and after they go
+//   store_growth URL sweep COUNT CLIENTS
+//       records COUNT keys that expire together; times claims of so many clients, each of which
+//       asks when it was answered, before, while and after they go
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,11 +26,14 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kConcurrent = 64;  ///< Calls at once while it is filled.
-constexpr std::uint64_t kTimed = 5'000;    ///< Claims that one figure is made of.
-constexpr std::size_t kSweepBatch = 256;   ///< As the program asks for (proxy/server.cc).
+constexpr std::uint64_t kTimed = 20'000;   ///< Claims that one figure is made of.
+/// As the program sweeps (proxy/server.cc).
+constexpr std::size_t kSweepBatch = 16;
+constexpr int kRests = 3;
 /// Keys of timed claims, apart from those that fill the store.
 constexpr std::uint64_t kTimedFrom = 1ull << 32;
 constexpr auto kWindow = 60s;  ///< Of the records that are swept.
+constexpr auto kPauseOfTheRefused = 10ms;
 
 /// Claim and record of one key. @return what the claim took; nothing: one of them was refused.
 Task<std::optional<std::chrono::nanoseconds>> call(Store& store, std::uint64_t number,
@@ -108,30 +112,41 @@ std::uint64_t untimed() {
   return kTimedFrom + static_cast<std::uint64_t>(now / std::chrono::microseconds(1));
 }
 
-/// Claims new keys one after the other for as long as `goes_on` says so.
-Task<> time_claims(Store& store, std::vector<std::chrono::nanoseconds>& took,
-                   std::function<bool()> goes_on) {
+/// What claims take.
+struct Times {
   std::uint64_t next = untimed();
+  std::vector<std::chrono::nanoseconds> took;
+};
+
+/// Claims new keys one after the other for as long as `goes_on` says so.
+Task<> time_claims(Store& store, Times& times, std::function<bool()> goes_on) {
   while (goes_on()) {
-    const auto claim = co_await call(store, next++, 24h);
-    if (claim) took.push_back(*claim);
+    const auto claim = co_await call(store, times.next++, 24h);
+    if (claim) {
+      times.took.push_back(*claim);
+      continue;
+    }
+    Timer pause(co_await asio::this_coro::executor, kPauseOfTheRefused);
+    co_await pause.async_wait(kNoThrow);
   }
 }
 
-Task<> time_alone(Store& store, std::string when) {
-  std::vector<std::chrono::nanoseconds> took;
-  std::function<bool()> goes_on = [&took] { return took.size() < kTimed; };
-  co_await time_claims(store, took, std::move(goes_on));
-  say(when, std::move(took));
+Task<> time_alone(Store& store, std::uint64_t clients, std::string when) {
+  Times times;
+  const std::function<bool()> goes_on = [&times] { return times.took.size() < kTimed; };
+  Group group(co_await asio::this_coro::executor);
+  for (std::uint64_t n = 0; n < clients; ++n) group.start(time_claims(store, times, goes_on));
+  co_await group.wait();
+  say(when, std::move(times.took));
 }
 
-/// Sweeps as the program does: a batch, and a pause that is as long, or of a second behind a fault.
+/// Sweeps as the program does: a batch, and a pause that is longer, or of a second behind a fault.
 Task<> sweep_all(Store& store, std::size_t& erased, bool& is_done) {
   const Executor executor = co_await asio::this_coro::executor;
   for (;;) {
     const auto asked = Clock::now();
     const auto swept = co_await store.sweep(kSweepBatch);
-    Clock::duration rest = Clock::now() - asked;
+    Clock::duration rest = kRests * (Clock::now() - asked);
     if (!swept) {
       std::fprintf(stderr, "a batch of the sweep failed: %s\n",
                    std::string(name(swept.error())).c_str());
@@ -146,33 +161,33 @@ Task<> sweep_all(Store& store, std::size_t& erased, bool& is_done) {
   is_done = true;
 }
 
-Task<> time_beside_sweep(Store& store, std::uint64_t count) {
+Task<> time_beside_sweep(Store& store, std::uint64_t count, std::uint64_t clients) {
   const Executor executor = co_await asio::this_coro::executor;
   const std::uint64_t from = untimed() + (1ull << 52);
   co_await fill(store, from, from + count, kWindow);
   Timer expiry(executor, Clock::now() + kWindow + 1s);
-  co_await time_alone(store, "before they expire");
+  co_await time_alone(store, clients, "before they expire");
   co_await expiry.async_wait(kNoThrow);
-  co_await time_alone(store, "expired, not swept");
+  co_await time_alone(store, clients, "expired, not swept");
 
-  std::vector<std::chrono::nanoseconds> took;
+  Times times;
   std::size_t erased = 0;
   bool is_done = false;
-  std::function<bool()> goes_on = [&is_done] { return !is_done; };
+  const std::function<bool()> goes_on = [&is_done] { return !is_done; };
   const auto start = Clock::now();
   Group group(executor);
   group.start(sweep_all(store, erased, is_done));
-  group.start(time_claims(store, took, std::move(goes_on)));
+  for (std::uint64_t n = 0; n < clients; ++n) group.start(time_claims(store, times, goes_on));
   co_await group.wait();
   const std::chrono::duration<double> lasted = Clock::now() - start;
-  say("while they are swept", std::move(took));
+  say("while they are swept", std::move(times.took));
   std::printf("swept %zu records in %.1f s\n", erased, lasted.count());
-  co_await time_alone(store, "afterwards");
+  co_await time_alone(store, clients, "afterwards");
 }
 
 Task<> fill_and_time(Store& store, std::uint64_t from, std::uint64_t to) {
   co_await fill(store, from, to, 24h);
-  co_await time_alone(store, std::to_string(to) + " records");
+  co_await time_alone(store, 1, std::to_string(to) + " records");
 }
 
 StoreOptions options_of(const std::string& url) {
@@ -191,9 +206,9 @@ StoreOptions options_of(const std::string& url) {
 }
 
 int run(const std::vector<std::string>& words) {
-  const bool sweeps = words.size() == 3 && words[1] == "sweep";
+  const bool sweeps = words.size() == 4 && words[1] == "sweep";
   if (!sweeps && (words.size() != 4 || words[1] != "fill")) {
-    std::fprintf(stderr, "store_growth URL fill FROM TO | URL sweep COUNT\n");
+    std::fprintf(stderr, "store_growth URL fill FROM TO | URL sweep COUNT CLIENTS\n");
     return 2;
   }
   const StoreOptions options = options_of(words[0]);
@@ -201,8 +216,10 @@ int run(const std::vector<std::string>& words) {
   const auto store = open_store(options, StoreClock::real());
   asio::io_context io(1);
   Group group(io.get_executor());
-  group.start(sweeps ? time_beside_sweep(*store, std::stoull(words[2]))
-                     : fill_and_time(*store, std::stoull(words[2]), std::stoull(words[3])));
+  const std::uint64_t first = std::stoull(words[2]);
+  const std::uint64_t second = std::stoull(words[3]);
+  group.start(sweeps ? time_beside_sweep(*store, first, second)
+                     : fill_and_time(*store, first, second));
   const auto end = [&]() -> Task<> {
     co_await group.wait();
     io.stop();  // The links of a store would go on reading.

@@ -194,5 +194,7 @@ BEGIN
         more := true;
     END IF;
     PERFORM semel.renew(p_writer, now);
-    PERFORM semel.drop_aged(now);
+    IF NOT more THEN  -- There is time for what is noted of processes that are gone.
+        PERFORM semel.drop_aged(now);
+    END IF;
 END $$;

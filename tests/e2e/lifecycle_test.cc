@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "tests/e2e/gateway.h"
 #include "tests/e2e/problems.h"
 
@@ -166,6 +168,16 @@ TEST(Lifecycle, AnIdleProxyEndsAtOnceOnSigterm) {
   ASSERT_TRUE(exit) << "an idle connection holds nobody up";
   EXPECT_EQ(exit->code, 0);
   EXPECT_TRUE(idle.sees_end());
+}
+
+TEST(Lifecycle, SigtermsThatGoOnUntilTheProcessIsGoneLeaveItsExitClean) {
+  for (int round = 0; round < 10; ++round) {
+    Gateway gateway({.store = StoreKind::Sqlite});
+    while (gateway.semel.is_running()) gateway.semel.sigterm();
+    const std::optional<Exit> exit = gateway.semel.wait();
+    ASSERT_TRUE(exit);
+    EXPECT_EQ(exit->code, 0) << "round " << round << ", signal " << exit->signal;
+  }
 }
 
 TEST(Lifecycle, ASecondProxyOnTheSameStoreIsRefused) {
