@@ -35,8 +35,6 @@ constexpr int kGentleRests = 3;
 /// A sweep that has not ended by then is behind what expires: from there on it goes on in batches
 /// of many, without pauses.
 constexpr std::chrono::minutes kGentleSweep{3};
-/// It has ended where for so long there was no more: another replica may have been at it meanwhile.
-constexpr std::chrono::seconds kSweepHasEnded{10};
 constexpr std::size_t kHastyBatch = 256;
 constexpr std::chrono::seconds kDrainMargin{5};
 constexpr std::array kSignals{SIGTERM, SIGINT, SIGHUP};
@@ -254,36 +252,36 @@ class Server {
     auto& durations = site_.metrics.shard(workers_wanted_)
                           .store_duration[static_cast<std::size_t>(StoreOperation::Sweep)];
     Clock::duration pause = kSweepPause;
-    Clock::time_point began{};
-    Clock::time_point last_had_more{};
+    Clock::time_point began = Clock::now();
     while (!site_.draining) {
       sweep_timer_.expires_after(pause);
       co_await sweep_timer_.async_wait(kNoThrow);
       if (site_.draining) break;
       const auto asked = Clock::now();
-      if (asked - last_had_more > kSweepHasEnded) began = asked;
       const bool is_gentle = asked - began < kGentleSweep;
-      const bool more = co_await sweep_batch(is_gentle ? kGentleBatch : kHastyBatch);
+      const SweepReport swept = co_await sweep_batch(is_gentle ? kGentleBatch : kHastyBatch);
       const auto now = Clock::now();
       durations.observe(now - asked);
-      if (more) last_had_more = now;
       const Clock::duration rest = is_gentle ? kGentleRests * (now - asked) : Clock::duration{};
-      pause = more ? std::min<Clock::duration>(rest, kSweepPause) : kSweepPause;
+      pause = swept.more ? std::min<Clock::duration>(rest, kSweepPause) : kSweepPause;
+      if (!swept.more && !swept.turned_away) began = now;
     }
   }
 
-  /// @return whether there are more.
-  Task<bool> sweep_batch(std::size_t records) {
+  /// @return where it failed, that it is not known whether there are more.
+  Task<SweepReport> sweep_batch(std::size_t records) {
     MetricsShard& shard = site_.metrics.shard(workers_wanted_);
     const auto swept = co_await site_.store->sweep(records);
     if (swept.has_error()) {
       shard.store_errors[static_cast<std::size_t>(StoreOperation::Sweep)].add();
-      co_return false;
+      SweepReport failed;
+      failed.turned_away = true;
+      co_return failed;
     }
     shard.records_expired.add(swept->expired);
     shard.indeterminate[static_cast<std::size_t>(IndeterminateReason::OwnerLost)].add(
         swept->owner_lost);
-    co_return swept->more;
+    co_return *swept;
   }
 
   /// Until the end of the house: a drain may take long.

@@ -187,7 +187,9 @@ Result<SweepAnswer> sweep_answer(const PgRow& row) {
   static_cast<void>(columns.time());
   told.report.expired = static_cast<std::size_t>(columns.number());
   told.report.owner_lost = static_cast<std::size_t>(columns.number());
-  told.report.more = columns.flag();
+  const auto more = columns.maybe_number();
+  told.report.more = more.value_or(0) != 0;
+  told.report.turned_away = !more.has_value();
   const auto keys = columns.maybe_text();
   if (!columns.ok()) return Fault::RecordCorrupt;
   if (keys) told.watched = std::string(*keys);

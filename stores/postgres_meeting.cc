@@ -49,21 +49,21 @@ std::string sentence_on_format(std::int64_t format) {
 
 Meeting::Meeting(const PostgresOptions& options, StoreClock clock)
     : clock_(std::move(clock)), witness_(options.state_dir), server_clock_(clock_.boot) {
-  for (const auto& [lane, fence] : witness_.known()) {
+  for (const auto& [lane, fence] : witness_.known().lanes) {
     if (fence > highest_.fence) highest_ = {lane, fence};
   }
 }
 
 std::vector<PgValue> Meeting::question() const {
-  const std::string store_id = witness_.store_id();
+  const SharedWitness::Known known = witness_.known();
   std::vector<PgValue> lanes;
   std::vector<PgValue> fences;
-  for (const auto& [lane, fence] : witness_.known()) {
+  for (const auto& [lane, fence] : known.lanes) {
     lanes.push_back(pg_int8(static_cast<std::int64_t>(lane)));
     fences.push_back(pg_fence(fence));
   }
   std::vector<PgValue> params;
-  params.push_back(store_id.empty() ? PgValue() : PgValue(store_id));
+  params.push_back(known.store_id.empty() ? PgValue() : PgValue(known.store_id));
   params.emplace_back(witness_.writer());
   params.push_back(pg_array(PgType::Int8, lanes));
   params.push_back(pg_array(PgType::Int8, fences));
@@ -112,12 +112,9 @@ void Meeting::follow(const Met& met) {
   // that stays known: the doubt may be lost with the store.
   const std::string before = store_id();
   const bool is_doubted = met.is_suspect && !before.empty() && met.store_id != before;
-  follow(met.store_id, is_doubted ? met.last_fence : met.accounted);
-}
-
-void Meeting::follow(const std::string& store_id, Fence accounted) {
-  witness_.meet(store_id);
-  note(0, accounted);
+  const Fence told = is_doubted ? met.last_fence : met.accounted;
+  witness_.meet(met.store_id, {{0, told}});
+  note(0, told);
 }
 
 void Meeting::note(std::size_t lane, Fence fence) {

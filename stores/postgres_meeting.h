@@ -36,10 +36,6 @@ class Meeting {
   /// The same for a process that begins: it meets the store that there is.
   /// @throws StoreError if it is empty, or of another version.
   void begin(const PgFacts& facts, const PgRows& answer, std::chrono::nanoseconds asked);
-  /// This store is the process's own from now on.
-  /// @param accounted  Up to there nobody misses a claim in it. A store that says less another time
-  ///                   has lost that word, or is one of before that is back.
-  void follow(const std::string& store_id, Fence accounted);
   /// The answer of kMeet. @return false: there is no store of this version.
   bool hear(const PgRows& answer);
 
@@ -77,6 +73,7 @@ class Meeting {
   struct Met;
   /// Absent: there is no store, or what answers is none.
   static std::optional<Met> met_of(const PgRows& answer);
+  /// This store is the process's own from now on.
   void follow(const Met& met);
 
   const StoreClock clock_;

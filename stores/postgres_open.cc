@@ -142,7 +142,8 @@ Acknowledged PostgresStore::acknowledge_closed(const PostgresOptions& options,
   const std::string store_id(columns.text());
   const Fence accounted = columns.fence();
   if (!columns.ok()) throw StoreError("store.postgres: the store's answer makes no sense");
-  meeting.follow(store_id, accounted);
+  // Given to another one than was met, it is no word on that one for this process.
+  if (store_id == meeting.store_id()) meeting.note(0, accounted);
   if (!was_suspect) {
     return {false, "store.postgres: the store is not suspect: there was nothing to acknowledge"};
   }

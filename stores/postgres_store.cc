@@ -57,7 +57,11 @@ Task<Result<ClaimReply>> PostgresStore::take(ClaimRequest request,
   as.tells = tells();
   ClaimAnswer told = co_await take_as(as, request, abandoned, spread);
   if (told.is_unmet) {
-    if (const auto met = co_await meet(); !met) co_return met.error();
+    // Of many that come here at once one has met it before the others.
+    if (told.asked_of == meeting_->store_id()) {
+      if (const auto met = co_await meet(); !met) co_return met.error();
+    }
+    as.not_after = meeting_->after(std::min(request.not_after, options_.deadline));
     told = co_await take_as(as, request, abandoned, spread);
   }
   const auto* granted = told.reply ? std::get_if<Granted>(&*told.reply) : nullptr;
@@ -69,6 +73,7 @@ Task<Result<ClaimReply>> PostgresStore::take(ClaimRequest request,
 Task<ClaimAnswer> PostgresStore::take_as(const ClaimingAs& as, const ClaimRequest& request,
                                          const std::optional<Attempt>& abandoned,
                                          std::size_t spread) {
+  std::string asked_of = meeting_->store_id();
   auto params = claim_question(*meeting_, as, request, abandoned);
   const auto answer = co_await ask(kClaim, spread, std::move(params));
   ClaimAnswer told;
@@ -77,6 +82,7 @@ Task<ClaimAnswer> PostgresStore::take_as(const ClaimingAs& as, const ClaimReques
   } else {
     told.reply = answer.error();
   }
+  if (told.is_unmet) told.asked_of = std::move(asked_of);
   if (told.acknowledgements) meeting_->see_acknowledgements(*told.acknowledgements);
   co_return told;
 }

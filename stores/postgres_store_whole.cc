@@ -149,6 +149,7 @@ Task<Result<SweepReport>> PostgresStore::sweep(std::size_t limit) {
     report.expired += swept->expired;
     report.owner_lost += swept->owner_lost;
     report.more = swept->more;
+    report.turned_away = swept->turned_away;
     if (!report.more) break;
     left -= batch;
   }
@@ -211,7 +212,7 @@ Task<StoreHealth> PostgresStore::health() {
   health.up = columns.ok() && acknowledgements.has_value();
   if (acknowledgements) meeting_->see_acknowledgements(*acknowledgements);
   if (accounted && store_id && *store_id == meeting_->store_id()) {
-    meeting_->follow(meeting_->store_id(), Fence{static_cast<std::uint64_t>(*accounted)});
+    meeting_->note(0, Fence{static_cast<std::uint64_t>(*accounted)});
   }
   if (suspect) {
     health.suspect = true;
@@ -267,8 +268,10 @@ Task<Result<bool>> PostgresStore::acknowledge() {
   const std::string_view store_id = columns.text();
   const Fence accounted = columns.fence();
   if (!columns.ok()) co_return Fault::RecordCorrupt;
+  // Given to another one than was looked at, it is no word on that one for this process.
+  if (store_id != meeting_->store_id()) co_return Fault::StoreUnreachable;
   meeting_->see_acknowledgements(acknowledgements);
-  meeting_->follow(std::string(store_id), accounted);
+  meeting_->note(0, accounted);
   co_return was_suspect;
 }
 

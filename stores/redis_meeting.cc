@@ -3,6 +3,7 @@
 // stores/redis/meet.lua and claim.lua: for all replicas at once.
 #include "stores/redis_meeting.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "stores/redis_grade.h"
@@ -42,6 +43,7 @@ void RedisMeeting::name_lanes(const RedisLinks& links) {
     clocks_.emplace_back(boot_);
   }
   met_.assign(names_.size(), witness_->store_id());
+  ahead_.assign(names_.size(), Fence{});
 }
 
 RedisHooks RedisMeeting::hooks() {
@@ -86,8 +88,9 @@ std::vector<std::string> RedisMeeting::beginning(std::size_t lane) const {
 std::vector<std::string> RedisMeeting::question(std::size_t lane, const std::string& run) const {
   auto words = beginning(lane);
   words.push_back(writer());
-  words.push_back(met(lane));
-  words.push_back(known_in_words(lane));
+  const std::lock_guard lock(mutex_);
+  words.push_back(met_[lane]);
+  words.push_back(std::to_string(known(lane).value));
   words.push_back(std::to_string(met_.size()));
   words.push_back(run);
   return words;
@@ -106,14 +109,17 @@ Result<void> RedisMeeting::take(std::size_t lane, const RedisTold& told) {
   if (!told.is("met")) return Fault::StoreTimeout;
   const std::lock_guard lock(mutex_);
   met_[lane] = told.text(0);
-  if (witness_) witness_->note(lane, Fence{static_cast<std::uint64_t>(told.number(2))});
+  ahead_[lane] = std::max(ahead_[lane], Fence{static_cast<std::uint64_t>(told.number(2))});
   // It is another one for the witness once every lane has been compared with what was known.
-  for (const std::string& store : met_) {
-    if (store != met_[lane]) return {};
+  is_between_ = std::ranges::any_of(met_, [&](const auto& store) { return store != met_[lane]; });
+  if (is_between_) return {};
+  SharedWitness::Lanes lanes;
+  for (std::size_t at = 0; at < ahead_.size(); ++at) {
+    if (const Fence fence = std::exchange(ahead_[at], Fence{}); fence != Fence{}) lanes[at] = fence;
   }
   // What was told in the one of before stays known: the doubt that this one has been told of may
   // be lost with it.
-  if (witness_) witness_->meet(met_[lane]);
+  if (witness_) witness_->meet(met_[lane], lanes);
   return {};
 }
 
@@ -135,12 +141,20 @@ std::string RedisMeeting::met(std::size_t lane) const {
 
 std::string RedisMeeting::known_in_words(std::size_t lane) const {
   const std::lock_guard lock(mutex_);
-  return std::to_string(witness_ ? witness_->known(lane).value : 0);
+  return std::to_string(known(lane).value);
+}
+
+Fence RedisMeeting::known(std::size_t lane) const {
+  return std::max(witness_ ? witness_->known(lane) : Fence{}, ahead_[lane]);
 }
 
 void RedisMeeting::note(std::size_t lane, Fence fence) {
   const std::lock_guard lock(mutex_);
-  if (witness_) witness_->note(lane, fence);
+  if (is_between_) {
+    ahead_[lane] = std::max(ahead_[lane], fence);
+  } else if (witness_) {
+    witness_->note(lane, fence);
+  }
 }
 
 void RedisMeeting::end() {

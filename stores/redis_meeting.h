@@ -78,6 +78,8 @@ class RedisMeeting : public std::enable_shared_from_this<RedisMeeting> {
 
  private:
   [[nodiscard]] Task<Result<void>> admit(std::shared_ptr<RedisDoor> door);
+  /// With mutex_ held.
+  [[nodiscard]] Fence known(std::size_t lane) const;
   [[nodiscard]] Fault object(Fault fault, std::string sentence);
   [[nodiscard]] std::shared_ptr<SentinelEpoch> make_epoch();
 
@@ -90,6 +92,10 @@ class RedisMeeting : public std::enable_shared_from_this<RedisMeeting> {
   const std::string group_;  ///< What the sentinels call the primary; empty: there are none.
   std::vector<RedisNames> names_;
   std::vector<std::string> met_;  ///< By lane: the store, or the one that was known before.
+  /// While lanes of another store have been met, and not yet all: what was told meanwhile. The
+  /// witness, which knows of one store, learns it together with that store's name.
+  std::vector<Fence> ahead_;
+  bool is_between_ = false;
   std::string objection_;
   std::string warning_;
   std::shared_ptr<SentinelEpoch> epoch_;

@@ -354,6 +354,7 @@ Task<Result<bool>> RedisStore::acknowledge_lanes() {
     if (!told) co_return told.error();
     if (!told->is("done")) co_return missing(*told);
     was_suspect = was_suspect || told->number(0) == 1;
+    meeting_->note(lane, Fence{static_cast<std::uint64_t>(told->number(1))});
   }
   co_return was_suspect;
 }

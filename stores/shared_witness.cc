@@ -90,8 +90,9 @@ std::string SharedWitness::store_id() const {
   return store_id_;
 }
 
-void SharedWitness::meet(const std::string& store_id) {
+void SharedWitness::meet(const std::string& store_id, const Lanes& told) {
   const std::lock_guard lock(mutex_);
+  for (const auto& [lane, fence] : told) take(lane, fence);
   if (store_id_ == store_id) return;
   store_id_ = store_id;
   is_news();
@@ -103,13 +104,18 @@ Fence SharedWitness::known(std::size_t lane) const {
   return found == lanes_.end() ? Fence{} : found->second;
 }
 
-std::map<std::size_t, Fence> SharedWitness::known() const {
+SharedWitness::Known SharedWitness::known() const {
   const std::lock_guard lock(mutex_);
-  return lanes_;
+  return {store_id_, lanes_};
 }
 
 void SharedWitness::note(std::size_t lane, Fence fence) {
   const std::lock_guard lock(mutex_);
+  take(lane, fence);
+}
+
+void SharedWitness::take(std::size_t lane, Fence fence) {
+  if (fence == Fence{}) return;  // Nothing was told there.
   Fence& known = lanes_[lane];
   if (fence <= known) return;
   known = fence;
@@ -149,7 +155,7 @@ bool SharedWitness::parse(std::string_view text) {
   const auto group = take_name(text, "group ");
   const auto epoch = group ? take_number(text, "epoch") : 0;
   if (!epoch) return false;
-  std::map<std::size_t, Fence> lanes;
+  Lanes lanes;
   while (const auto line = take_line(text, "lane")) {
     const auto lane = lane_of(*line);
     if (!lane || !lanes.insert(*lane).second) return false;

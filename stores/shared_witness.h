@@ -41,12 +41,19 @@ class SharedWitness {
   [[nodiscard]] std::string remark() const;
   /// Empty: none was met yet.
   [[nodiscard]] std::string store_id() const;
-  /// The store that is met from now on. Where it stands in another one's place, whoever doubted it
-  /// has raised its fences above that one's: what is known of lanes stays, and goes on counting.
-  void meet(const std::string& store_id);
+  using Lanes = std::map<std::size_t, Fence>;
+  /// The store that is met from now on, and what counts as told there. Where it stands in another
+  /// one's place, whoever doubted it has raised its fences above that one's: what is known of lanes
+  /// stays, and goes on counting.
+  void meet(const std::string& store_id, const Lanes& told = {});
   /// The highest fence that was told in this lane; 0: none.
   [[nodiscard]] Fence known(std::size_t lane) const;
-  [[nodiscard]] std::map<std::size_t, Fence> known() const;
+  /// What is known at one moment, and of which store.
+  struct Known {
+    std::string store_id;
+    Lanes lanes;
+  };
+  [[nodiscard]] Known known() const;
   /// Told, and as durable as the grade says. On the disk about a second later.
   void note(std::size_t lane, Fence fence);
   /// The latest fail-over that those who watch over `group` told of; 0: none is known.
@@ -61,6 +68,7 @@ class SharedWitness {
   void keep_writing();
   void write_down(std::unique_lock<std::mutex>& lock);
   void is_news();
+  void take(std::size_t lane, Fence fence);
 
   const StateLock lock_;
   const std::string folder_;
@@ -71,7 +79,7 @@ class SharedWitness {
   std::string store_id_;
   std::string group_;  ///< Empty: no fail-over is known of.
   std::uint64_t epoch_ = 0;
-  std::map<std::size_t, Fence> lanes_;
+  Lanes lanes_;
   std::string error_;  ///< Of the last write.
   bool is_written_ = true;
   bool is_idle_ = false;  ///< The scribe waits for something to write.

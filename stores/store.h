@@ -34,6 +34,7 @@ struct SweepReport {
   std::size_t expired = 0;     ///< Records whose window passed: erased.
   std::size_t owner_lost = 0;  ///< EFFECTFUL claims whose lease was over: marked indeterminate.
   bool more = false;           ///< The batch was full: call again.
+  bool turned_away = false;    ///< Another process is at it: who knows whether there are more.
 };
 
 struct StoreHealth {

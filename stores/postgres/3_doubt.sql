@@ -88,10 +88,10 @@ BEGIN
             PERFORM semel.doubt(loss, coalesce(p_fences[i], 0), p_store);
         END IF;
     END LOOP;
+    last_fence := semel.last_fence();  -- Before the rest: what is told with a doubt is accounted for.
     SELECT s.format, s.store_id, s.suspect, s.acknowledgements, s.accounted
     INTO meet.format, meet.store_id, meet.suspect, meet.acknowledgements, meet.accounted
     FROM semel.store s;
-    last_fence := semel.last_fence();
     now := semel.clock();
 END $$;
 

@@ -120,7 +120,8 @@ CREATE FUNCTION semel.sweep(
     p_limit int, p_latest bigint, p_tells boolean,
     p_event_age bigint, p_event_count bigint,  -- Seconds; null: there is no log to trim.
     p_writer text,                             -- Now and then who asks, and lives; else null.
-    OUT now bigint, OUT expired bigint, OUT owner_lost bigint, OUT more boolean,
+    OUT now bigint, OUT expired bigint, OUT owner_lost bigint,
+    OUT more boolean,                          -- Null: another one is at it.
     OUT watched bytea[]                        -- Keys that somebody waits for (semel.wake), or null.
 ) LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -133,8 +134,11 @@ BEGIN
     expired := 0;
     owner_lost := 0;
     more := false;
-    IF coalesce(semel.judged(now, p_latest), 0) = 0
-       OR NOT pg_try_advisory_xact_lock(semel.lock_space(), semel.housekeeping()) THEN
+    IF coalesce(semel.judged(now, p_latest), 0) = 0 THEN
+        RETURN;
+    END IF;
+    IF NOT pg_try_advisory_xact_lock(semel.lock_space(), semel.housekeeping()) THEN
+        more := NULL;
         RETURN;
     END IF;
     SELECT s.routes_version INTO version FROM semel.store s;

@@ -1,11 +1,13 @@
 -- needs: clock
--- An operator's word that the lane is what it should be. Replies with 1 if it was suspect.
-local id, fence, suspect = unpack(redis.call('HMGET', META, 'id', 'fence', 'suspect'))
+-- An operator's word that the lane is what it should be. Replies with 1 if it was suspect,
+-- and the fence up to which nobody misses a claim.
+local id, fence, suspect, cleared = unpack(redis.call('HMGET', META, 'id', 'fence', 'suspect',
+  'cleared'))
 if not id then
   return told('unmarked')
 end
 if not suspect and not leapt then
-  return told('done', 0)
+  return told('done', 0, cleared or '0')
 end
 for _, field in ipairs(redis.call('HKEYS', META)) do
   if string.sub(field, 1, 8) == 'doubted:' then
@@ -16,4 +18,4 @@ end
 -- Of claims up to this fence nobody misses one any more, also who has not noticed yet.
 redis.call('HSET', META, 'acknowledged', text(now), 'cleared', fence)
 redis.call('HDEL', META, 'suspect', 'leapt')
-return told('done', 1)
+return told('done', 1, fence)

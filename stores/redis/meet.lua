@@ -31,7 +31,7 @@ local reason
 if knew ~= '' and knew ~= id then
   -- An operator's word is about what those had been told there who had come here by then.
   local doubted, covered = unpack(redis.call('HMGET', META, 'doubted:' .. knew, 'before:' .. knew))
-  if tonumber(covered or -1) < known then
+  if (tonumber(covered or '') or -1) < known then
     reason = 'the process ' .. writer .. ' knew the store ' .. knew .. ', and this is another one'
     redis.call('HSET', META, 'doubted:' .. knew, text(math.max(tonumber(doubted or 0), known)))
   end

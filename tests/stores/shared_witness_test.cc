@@ -38,7 +38,7 @@ TEST_F(SharedWitnessTest, AProcessKeepsItsNameAndWhatItKnewOverARestart) {
     SharedWitness witness(folder());
     writer = witness.writer();
     EXPECT_EQ(witness.store_id(), "");
-    EXPECT_TRUE(witness.known().empty());
+    EXPECT_TRUE(witness.known().lanes.empty());
     witness.meet(kStore);
     witness.note(3, Fence{41});
     witness.note(0, Fence{7});
@@ -47,7 +47,7 @@ TEST_F(SharedWitnessTest, AProcessKeepsItsNameAndWhatItKnewOverARestart) {
   const SharedWitness witness(folder());
   EXPECT_EQ(witness.writer(), writer);
   EXPECT_EQ(witness.store_id(), kStore);
-  EXPECT_EQ(witness.known(), (std::map<std::size_t, Fence>{{0, Fence{7}}, {3, Fence{41}}}));
+  EXPECT_EQ(witness.known().lanes, (std::map<std::size_t, Fence>{{0, Fence{7}}, {3, Fence{41}}}));
   EXPECT_EQ(witness.known(3), Fence{41});
   EXPECT_EQ(witness.known(1), Fence{0});
   EXPECT_EQ(witness.remark(), "");
@@ -120,6 +120,19 @@ TEST_F(SharedWitnessTest, InAnotherStoresPlaceTheFencesGoOnCounting) {
   EXPECT_EQ(witness.known(0), Fence{7}) << "the doubt that raised its fences may be lost with it";
 }
 
+TEST_F(SharedWitnessTest, WhatIsToldWithAMeetingIsKnownOfThatStore) {
+  {
+    SharedWitness witness(folder());
+    witness.meet(kStore, {{0, Fence{7}}, {2, Fence{}}});
+    witness.meet("another", {{0, Fence{5}}, {1, Fence{9}}});
+    const SharedWitness::Known known = witness.known();
+    EXPECT_EQ(known.store_id, "another");
+    EXPECT_EQ(known.lanes, (SharedWitness::Lanes{{0, Fence{7}}, {1, Fence{9}}}));
+  }
+  EXPECT_EQ(SharedWitness(folder()).known().lanes,
+            (SharedWitness::Lanes{{0, Fence{7}}, {1, Fence{9}}}));
+}
+
 TEST_F(SharedWitnessTest, IsOnTheDiskWithinASecondOfAProcessThatDies) {
   // The name of the process before lies there already, so that the child has only lanes to write.
   const std::string writer = SharedWitness(folder()).writer();
@@ -158,7 +171,8 @@ TEST_F(SharedWitnessTest, IsTheTextOfTheFormatPage) {
     SharedWitness witness(folder());
     EXPECT_EQ(witness.writer(), "0123456789abcdef0123456789abcdef");
     EXPECT_EQ(witness.store_id(), "ab");
-    EXPECT_EQ(witness.known(), (std::map<std::size_t, Fence>{{0, Fence{12}}, {7, Fence{1042}}}));
+    EXPECT_EQ(witness.known().lanes,
+              (std::map<std::size_t, Fence>{{0, Fence{12}}, {7, Fence{1042}}}));
     witness.meet("a b\n");
     witness.note(1, Fence{5});
   }
