@@ -76,7 +76,9 @@ std::string first_failure(const std::vector<Step>& steps, const std::vector<Redi
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (i >= replies.size()) return "does not answer";
     if (steps[i].duty == Step::Duty::Wished || !replies[i].is_error()) continue;
-    if (replies[i].text.starts_with("NOAUTH")) {
+    // A long command it refuses in other words, before it has read it.
+    if (replies[i].text.starts_with("NOAUTH") ||
+        replies[i].text.find("unauthenticated") != std::string::npos) {
       return "asks for a password: write it into the URL, `redis://:PASSWORD@...`";
     }
     const bool is_secret = steps[i].duty == Step::Duty::Login;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -80,6 +81,15 @@ TEST_F(RedisAdmissionTest, AReplicaIsRefused) {
   EXPECT_THAT(links.links->remark(), HasSubstr("replica"));
 }
 
+std::string what_is_told(const std::function<void()>& action) {
+  try {
+    action();
+    return "nothing";
+  } catch (const StoreError& error) {
+    return error.what();
+  }
+}
+
 TEST_F(RedisAdmissionTest, AUserOfAnAccessListIsLetInWithItsPasswordAndNotWithoutIt) {
   RedisSetup setup;
   setup.users = {"user default off", "user semel on >p@ss:w%rd ~* &* +@all"};
@@ -94,6 +104,10 @@ TEST_F(RedisAdmissionTest, AUserOfAnAccessListIsLetInWithItsPasswordAndNotWithou
   Links nobody(redis_options("redis://" + host));
   EXPECT_EQ(nobody.fault(), Fault::StoreUnreachable);
   EXPECT_THAT(nobody.links->remark(), HasSubstr("asks for a password"));
+  const auto start = [&] {
+    const RedisStore store(redis_options("redis://" + host), StoreClock::real());
+  };
+  EXPECT_THAT(what_is_told(start), HasSubstr("asks for a password"));
 }
 
 /// With `rename-command AUTH ""` a server does not know the word, and says so with its arguments.
@@ -176,19 +190,11 @@ TEST_F(RedisAdmissionTest, WhoWaitsForReplicasThatAreNotThereIsToldSo) {
   RedisOptions options = redis_options(server.url());
   static_cast<void>(RedisStore::create(options, Execution::CarryOut));
   options.wait_replicas = 2;
-  const auto is_told = [](const auto& action) {
-    try {
-      action();
-      return std::string("nothing");
-    } catch (const StoreError& error) {
-      return std::string(error.what());
-    }
-  };
   const auto start = [&] { const RedisStore store(options, StoreClock::real()); };
-  EXPECT_THAT(is_told(start), HasSubstr("`wait_replicas` asks for 2"));
+  EXPECT_THAT(what_is_told(start), HasSubstr("`wait_replicas` asks for 2"));
   server.command({"FLUSHALL"});
   const auto make = [&] { static_cast<void>(RedisStore::create(options, Execution::CarryOut)); };
-  EXPECT_THAT(is_told(make), HasSubstr("`wait_replicas` asks for 2"));
+  EXPECT_THAT(what_is_told(make), HasSubstr("`wait_replicas` asks for 2"));
 }
 
 TEST_F(RedisAdmissionTest, ADatabaseIsTheOneOfTheUrl) {
