@@ -19,7 +19,6 @@ namespace semel::postgres {
 struct ClaimAnswer {
   Result<ClaimReply> reply = Fault::RecordCorrupt;
   bool is_unmet = false;  ///< The store is another one than the asker knows: nothing was done.
-  std::string asked_of;   ///< Where it is unmet: the store that the asker knew.
   /// How often operators have given their word, where there is a store.
   std::optional<std::int64_t> acknowledgements;
 };

@@ -42,7 +42,7 @@ std::vector<PgValue> claim_question(const Meeting& meeting, const ClaimingAs& as
   const Meeting::Known known = meeting.highest();
   std::vector<PgValue> params;
   params.reserve(28);
-  params.emplace_back(meeting.store_id());
+  params.emplace_back(as.store_id);
   params.emplace_back(meeting.writer());
   params.push_back(pg_int4(static_cast<std::int32_t>(as.lane)));
   params.push_back(pg_int4(static_cast<std::int32_t>(known.lane)));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/route_terms.h"
@@ -12,6 +13,7 @@ namespace semel::postgres {
 
 /// What each claim says beside what is claimed.
 struct ClaimingAs {
+  std::string store_id;  ///< The store that the process knows.
   std::size_t lane = 0;
   StoreTime not_after{0};
   bool tells = false;  ///< Whether transitions are written down as events.

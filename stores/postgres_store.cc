@@ -52,15 +52,17 @@ Task<Result<ClaimReply>> PostgresStore::take(ClaimRequest request,
                                              std::optional<Attempt> abandoned) {
   const std::size_t spread = spread_of(request.key);
   ClaimingAs as;
+  as.store_id = meeting_->store_id();
   as.lane = links_->lane_of(co_await asio::this_coro::executor, spread);
   as.not_after = meeting_->after(std::min(request.not_after, options_.deadline));
   as.tells = tells();
   ClaimAnswer told = co_await take_as(as, request, abandoned, spread);
   if (told.is_unmet) {
     // Of many that come here at once one has met it before the others.
-    if (told.asked_of == meeting_->store_id()) {
+    if (as.store_id == meeting_->store_id()) {
       if (const auto met = co_await meet(); !met) co_return met.error();
     }
+    as.store_id = meeting_->store_id();
     as.not_after = meeting_->after(std::min(request.not_after, options_.deadline));
     told = co_await take_as(as, request, abandoned, spread);
   }
@@ -73,7 +75,6 @@ Task<Result<ClaimReply>> PostgresStore::take(ClaimRequest request,
 Task<ClaimAnswer> PostgresStore::take_as(const ClaimingAs& as, const ClaimRequest& request,
                                          const std::optional<Attempt>& abandoned,
                                          std::size_t spread) {
-  std::string asked_of = meeting_->store_id();
   auto params = claim_question(*meeting_, as, request, abandoned);
   const auto answer = co_await ask(kClaim, spread, std::move(params));
   ClaimAnswer told;
@@ -82,7 +83,6 @@ Task<ClaimAnswer> PostgresStore::take_as(const ClaimingAs& as, const ClaimReques
   } else {
     told.reply = answer.error();
   }
-  if (told.is_unmet) told.asked_of = std::move(asked_of);
   if (told.acknowledgements) meeting_->see_acknowledgements(*told.acknowledgements);
   co_return told;
 }

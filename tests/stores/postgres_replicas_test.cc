@@ -98,9 +98,13 @@ TEST_F(PostgresSharing, OneReplicaSweepsAtATime) {
             WriteReply::Done);
   PgSession another(options(""));
   another.run("BEGIN; SELECT pg_advisory_xact_lock(semel.lock_space(), semel.housekeeping())");
-  EXPECT_EQ(run(store.sweep(100)).value().expired, 0u) << "another one is at it";
+  const SweepReport beside = run(store.sweep(100)).value();
+  EXPECT_EQ(beside.expired, 0u) << "another one is at it";
+  EXPECT_TRUE(beside.turned_away) << "so that it is not known whether there are more";
   another.run("ROLLBACK");
-  EXPECT_EQ(run(store.sweep(100)).value().expired, 1u);
+  const SweepReport alone = run(store.sweep(100)).value();
+  EXPECT_EQ(alone.expired, 1u);
+  EXPECT_FALSE(alone.turned_away);
 }
 
 /// A follower on each of these keys, one after the other, on a worker that hears what is notified.
